@@ -37,7 +37,8 @@ Severity = Literal["error", "warning"]
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One finding, as fields; text and JSON render the same ones.
 
-    ``where`` is a file position, or ``member`` and ``object`` name a place in a member. Empty text means "nothing to say".
+    ``where`` is a file position, or ``member`` and ``object`` name a place in a member. Empty text: nothing to
+    say.
     """
 
     what: str

@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 
 
 class ObjectKey(msgspec.Struct, frozen=True, order=True):
-    """Identity of an object in one member, whatever version it is written in. ``namespace`` is empty for cluster scope."""
+    """Identity of an object in one member, in whatever version. ``namespace`` is empty for cluster scope."""
 
     group: str
     kind: str

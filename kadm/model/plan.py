@@ -1,0 +1,105 @@
+"""What would change in the members: the type between compare, review and execute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from kadm.errors import Problem
+from kadm.model.desired import DesiredObject
+from kadm.model.objects import JsonValue, ObjectKey
+
+Action = Literal[
+    "create",
+    "update",
+    "delete",
+    "adopt",  # it exists, kadm did not make it: kadm's fields are applied, the record says adopted
+    "release",  # it leaves the repository but was adopted: let go, not deleted
+    "own",  # the live values are right already, kadm only takes ownership
+]
+
+
+class FieldChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One field that changes. ``path`` is ``path_text``; None of before/after means absent. Secret values are masked
+    before they come here. ``manager`` names who set the live value where that is not kadm."""
+
+    path: str
+    before: JsonValue = None
+    after: JsonValue = None
+    manager: str = ""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One object that changes in one member.
+
+    ``desired`` is None for delete and release. ``uid`` is the live object's, empty for a create. ``force``: the plan
+    names managers whose fields it takes, so that apply may force.
+    """
+
+    cluster: str
+    key: ObjectKey
+    version: str
+    action: Action
+    fields: tuple[FieldChange, ...] = ()
+    desired: DesiredObject | None = None
+    uid: str = ""
+    force: bool = False
+    note: str = ""
+    """E.g. ``after CRD``, ``unverified (no permission to patch)``; empty where there is nothing to say."""
+
+
+class Move(Struct, frozen=True, kw_only=True):
+    """Replicas of one workload that leave some members and appear in others in the same plan."""
+
+    key: ObjectKey
+    leaves: Mapping[str, int]
+    """Member → how many replicas fewer."""
+    arrives: Mapping[str, int]
+    """Member → how many replicas more."""
+
+
+class PlannedPlacement(Struct, frozen=True, kw_only=True):
+    """Where a workload goes: member → replicas, None where it is not divided."""
+
+    key: ObjectKey
+    clusters: Mapping[str, int | None]
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """A change that a guard holds back: ``flag`` permits it."""
+
+    change: Change
+    why: str
+    flag: str
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """Counts of changes by action over all members; ``unchanged`` counts desired objects that need nothing."""
+
+    create: int = 0
+    update: int = 0
+    delete: int = 0
+    adopt: int = 0
+    release: int = 0
+    own: int = 0
+    unchanged: int = 0
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """Everything that apply would do. Changes are sorted by cluster, then by key."""
+
+    fleet: str
+    commit: str
+    """Empty outside git."""
+    changes: tuple[Change, ...] = ()
+    held: tuple[Held, ...] = ()
+    placements: tuple[PlannedPlacement, ...] = ()
+    moves: tuple[Move, ...] = ()
+    summary: Summary = Summary()
+    unread: tuple[Problem, ...] = ()
+    """Members that could not be read: nothing is planned there."""
+    frozen: Mapping[str, Mapping[ObjectKey, str]] = {}
+    """Member → object → reason."""
+    problems: tuple[Problem, ...] = ()

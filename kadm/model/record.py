@@ -1,0 +1,67 @@
+"""The record: what kadm wrote down, in a member, about what it put there (design, section 5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from kadm.model.objects import ObjectKey
+
+RECORD_FORMAT = 1
+
+
+class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One object that kadm placed in the member.
+
+    ``uid`` is empty for an intent: recorded before the create was sent, and not yet confirmed. ``version`` is the API
+    version last applied. ``digest`` is that of the desired object as last applied (keyed for Secrets), empty for an
+    intent.
+    """
+
+    group: str = ""
+    version: str
+    kind: str
+    namespace: str = ""
+    name: str
+    uid: str = ""
+    origin: Literal["created", "adopted"] = "created"
+    digest: str = ""
+
+    @property
+    def key(self) -> ObjectKey:
+        return ObjectKey(self.group, self.kind, self.namespace, self.name)
+
+
+class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the scheduler decided for one workload in this member.
+
+    ``replicas`` is None where the workload is not divided. ``policy`` is the policy key as text. ``triggers`` holds the
+    inputs that the decision was made from, each as a short hash or text (scheduling spec, section 6).
+    """
+
+    group: str = ""
+    kind: str
+    namespace: str = ""
+    name: str
+    replicas: int | None = None
+    policy: str = ""
+    triggers: dict[str, str] = {}
+
+    @property
+    def key(self) -> ObjectKey:
+        return ObjectKey(self.group, self.kind, self.namespace, self.name)
+
+
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All that kadm recorded in one member; ``resource_version`` is the ConfigMap's, for the fence, and not stored."""
+
+    fleet: str
+    member_uid: str
+    """uid of the member's namespace kube-system: a record with another one stops everything for that member."""
+    member: str = ""
+    commit: str = ""
+    objects: tuple[RecordedObject, ...] = ()
+    workloads: tuple[RecordedWorkload, ...] = ()
+    format: int = RECORD_FORMAT
+    resource_version: str = ""
