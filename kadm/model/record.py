@@ -36,8 +36,14 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the scheduler decided for one workload in this member.
 
-    ``replicas`` is None where the workload is not divided. ``policy`` is the policy key as text. ``triggers`` holds the
-    inputs that the decision was made from, each as a short hash or text (scheduling spec, section 6).
+    ``replicas`` is this member's number, None where the workload is not divided. ``policy`` is the policy key as text.
+    ``triggers`` holds the inputs that the decision was made from, each as a short hash or text (scheduling spec,
+    section 6).
+
+    ``placement`` is the whole decision, member → replicas: records are written member by member, and a run that is
+    killed in between leaves old and new decisions side by side. The next run finds one whose triggers are the present
+    inputs, and takes it whole, instead of dividing anew from a mix. It is also in the record of a member that the
+    workload leaves, until it has left.
     """
 
     group: str = ""
@@ -47,6 +53,7 @@ class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     replicas: int | None = None
     policy: str = ""
     triggers: dict[str, str] = {}
+    placement: dict[str, int | None] = {}
 
     @property
     def key(self) -> ObjectKey:
