@@ -84,6 +84,8 @@ def path_text(path: Path) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
+        elif step.startswith("[") and step.endswith("]"):  # an item of a keyed list, as compare names it
+            text += step
         elif any(mark in step for mark in '.[]"'):
             text += f'["{step}"]'
         else:

@@ -43,7 +43,8 @@ class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``placement`` is the whole decision, member → replicas: records are written member by member, and a run that is
     killed in between leaves old and new decisions side by side. The next run finds one whose triggers are the present
     inputs, and takes it whole, instead of dividing anew from a mix. It is also in the record of a member that the
-    workload leaves, until it has left.
+    workload leaves, until it has left. ``moving`` is the division before this decision, member → replicas, while a move
+    that the decision began is unfinished; then it is empty.
     """
 
     group: str = ""
@@ -54,6 +55,7 @@ class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     policy: str = ""
     triggers: dict[str, str] = {}
     placement: dict[str, int | None] = {}
+    moving: dict[str, int] = {}
 
     @property
     def key(self) -> ObjectKey:

@@ -1,0 +1,35 @@
+"""What the user permitted beyond the ordinary: every flag that lifts a guard, as one value (design, sections 7, 8)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from kadm.model.objects import ObjectKey
+
+
+class Permissions(Struct, frozen=True, kw_only=True):
+    """The flags. Nothing is permitted by default.
+
+    ``allow_deletes`` None: the Fleet's own bound holds. ``adopt`` holds ``kind/name`` in lower case.
+    """
+
+    allow_deletes: int | None = None
+    allow_empty: bool = False
+    allow_protected: bool = False
+    allow_crds: bool = False
+    allow_namespaces: bool = False
+    delete_pvcs: bool = False
+    adopt_all: bool = False
+    adopt: frozenset[str] = frozenset()
+    take_over: frozenset[str] = frozenset()
+
+    def may_take_over(self, managers: list[str]) -> bool:
+        """Whether the fields of all these managers may be taken."""
+        return all(manager in self.take_over for manager in managers)
+
+    def may_adopt(self, key: ObjectKey) -> bool:
+        """Whether an object that kadm did not make may become its own.
+
+        A namespace always may: it is shared by nature, and its adoption never deletes it (propagation spec, section 4).
+        """
+        return self.adopt_all or key.kind == "Namespace" or f"{key.kind}/{key.name}".lower() in self.adopt
