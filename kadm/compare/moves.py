@@ -21,7 +21,7 @@ def placements(desired: Desired) -> tuple[PlannedPlacement, ...]:
 
 
 def moves(decisions: Decisions, records: Mapping[str, Record | None]) -> tuple[Move, ...]:
-    """Every divided workload that leaves some members for others, by what the records say; unfinished moves included."""
+    """Every divided workload that leaves members for others, by what the records say; unfinished moves included."""
     before = _before(records)
     found = []
     for key, decision in sorted(decisions.by_key.items()):
