@@ -1,0 +1,99 @@
+"""Every workload across all members, as if it were one: the fleet's status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kadm.errors import Problem
+from kadm.model.objects import JsonObject
+from kadm.model.repository import Manifest
+from kadm.model.status import FleetStatus, Health, HealthCode, WorkloadInMember, WorkloadStatus
+from kadm.status.aggregate import aggregate
+from kadm.status.counts import counts
+from kadm.status.health import health
+from kadm.status.pod import troubles
+
+WORST_FIRST: tuple[HealthCode, ...] = (
+    "Failed",
+    "Unknown",
+    "Missing",
+    "Terminating",
+    "Progressing",
+    "Suspended",
+    "Healthy",
+)
+
+
+def workload_status(
+    manifest: Manifest,
+    placed: Mapping[str, int | None],
+    live: Mapping[str, JsonObject],
+    *,
+    pods: Mapping[str, Sequence[JsonObject]],
+    unread: Mapping[str, str],
+    now: str,
+) -> WorkloadStatus:
+    """One workload across members.
+
+    ``placed``: member → replicas that the scheduler gave it, None where it is not divided; every member that has to
+    hold it is in it. ``live``: member → object, for members that hold it. ``pods``: member → pods of a workload that is
+    not ready. ``unread``: member → why nothing is known. ``now`` is RFC 3339.
+    """
+    members = tuple(
+        _in_member(name, placed.get(name), live.get(name), pods.get(name, ()), unread.get(name, ""))
+        for name in sorted(placed.keys() | live.keys())
+    )
+    readable = {name: live[name] for name in sorted(live)}
+    status = aggregate(manifest.object, readable, now=now)
+    return WorkloadStatus(
+        key=manifest.key,
+        version=manifest.version,
+        health=_overall(members),
+        desired=_sum([one.desired for one in members]),
+        ready=_sum([one.ready for one in members]),
+        members=members,
+        aggregated={**manifest.object, "status": status} if status is not None else dict(manifest.object),
+    )
+
+
+def fleet_status(fleet: str, workloads: Sequence[WorkloadStatus], unread: Mapping[str, Problem]) -> FleetStatus:
+    """All workloads, sorted by key, and the members that nothing is known of."""
+    ordered = tuple(sorted(workloads, key=lambda workload: workload.key))
+    return FleetStatus(fleet=fleet, workloads=ordered, unread=dict(sorted(unread.items())))
+
+
+def _in_member(
+    name: str, replicas: int | None, live: JsonObject | None, pods: Sequence[JsonObject], unread: str
+) -> WorkloadInMember:
+    if unread:
+        return WorkloadInMember(member=name, health=Health("Unknown", unread), desired=replicas)
+    if live is None:
+        return WorkloadInMember(
+            member=name, health=Health("Missing", "not there yet"), desired=replicas, ready=0, current=0
+        )
+    found, counted = health(live), counts(live)
+    if found.code in ("Progressing", "Failed") and (trouble := troubles(pods)):
+        found = Health(found.code, f"{found.reason}; {trouble}" if found.reason else trouble)
+    return WorkloadInMember(
+        member=name,
+        health=found,
+        desired=counted.desired,
+        current=counted.current,
+        updated=counted.updated,
+        ready=counted.ready,
+        available=counted.available,
+    )
+
+
+def _overall(members: Sequence[WorkloadInMember]) -> Health:
+    if not members:
+        return Health("Missing", "placed nowhere")
+    worst = min(members, key=lambda one: WORST_FIRST.index(one.health.code))
+    if worst.health.code == "Healthy":
+        return Health("Healthy", worst.health.reason if len(members) == 1 else "")
+    return Health(worst.health.code, f"{worst.member}: {worst.health.reason}")
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
