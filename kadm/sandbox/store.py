@@ -168,13 +168,16 @@ class Store:
         self._record(table, Event("MODIFIED", resource, stored, previous, self._revision))
         return stored
 
-    def delete(self, resource: str, namespace: str, name: str) -> Object:
-        """Remove an object and return its last state, with the resourceVersion of the deletion. The name must exist."""
+    def delete(self, resource: str, namespace: str, name: str, *, last: Object | None = None) -> Object:
+        """Remove an object and return its last state, with the resourceVersion of the deletion. The name must exist.
+
+        ``last`` is that state where the deletion itself still changes it; None means that it does not.
+        """
         table = self._table(resource)
         key = storage_key(namespace, name)
         previous = table.objects.pop(key)
         del table.keys[bisect_left(table.keys, key)]
-        gone = self._stamped(previous)
+        gone = self._stamped(previous if last is None else last)
         self._record(table, Event("DELETED", resource, gone, previous, self._revision))
         return gone
 

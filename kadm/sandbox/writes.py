@@ -1,0 +1,342 @@
+"""The one way that a write takes, whoever makes it: read, decode, managedFields, admission and validation, store.
+
+The steps are those of a real API server's generic registry. Objects come in as JSON of the version that the request names,
+already decoded (see ``bodies``); they leave in that version. What is stored has the storage version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from kadm.sandbox import managed_fields, server_side_apply
+from kadm.sandbox.kinds import strategy
+from kadm.sandbox.kinds.registry import ResourceKind
+from kadm.sandbox.requests import WriteOptions
+from kadm.sandbox.responses import (
+    ApiError,
+    Cause,
+    already_exists,
+    conflict,
+    forbidden,
+    invalid,
+    not_found,
+    stale,
+)
+from kadm.sandbox.schemas import schema_of
+from kadm.sandbox.served import ServedKinds, resource_name
+from kadm.sandbox.store import Object, Store
+
+Clock = Callable[[], datetime]
+
+# PUT of a missing object creates it for these resources. Source: AllowCreateOnUpdate of the Kubernetes 1.36 registry.
+CREATED_BY_PUT = frozenset(
+    {
+        "clusterrolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "endpoints",
+        "events",
+        "leases.coordination.k8s.io",
+        "limitranges",
+        "rolebindings.rbac.authorization.k8s.io",
+        "roles.rbac.authorization.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "services",
+    }
+)
+
+# PUT without a resourceVersion is refused for these, and for all custom ones. Source: AllowUnconditionalUpdate there.
+CONDITIONAL_PUT = frozenset(
+    {
+        "apiservices.apiregistration.k8s.io",
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "csistoragecapacities.storage.k8s.io",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "flowschemas.flowcontrol.apiserver.k8s.io",
+        "ipaddresses.networking.k8s.io",
+        "leases.coordination.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "poddisruptionbudgets.policy",
+        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "servicecidrs.networking.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "volumeattachments.storage.k8s.io",
+    }
+)
+
+NAME_ATTEMPTS = 8  # for generateName; source: the generic registry's retries
+
+
+def rfc3339(now: datetime) -> str:
+    """A time as objects carry it: UTC, whole seconds."""
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Writes:
+    """Creates and updates in one member. ``reader`` is what admission may look up."""
+
+    def __init__(self, store: Store, kinds: ServedKinds, reader: strategy.Reader, *, clock: Clock) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._reader = reader
+        self._clock = clock
+
+    def create(self, kind: ResourceKind, obj: Object, namespace: str, options: WriteOptions) -> Object:
+        """Store a new object. ``obj`` is decoded but for the defaults. Raises ApiError 403, 404, 409 or 422."""
+        placed = _placed(obj, namespace)
+        self._admit_namespace(kind, namespace, placed["metadata"].get("name", ""))
+        decoded = strategy.defaults(kind, placed)
+        tracked = managed_fields.track_update(
+            None,
+            _without_status(kind, decoded),
+            schema=schema_of(kind),
+            manager=options.manager,
+            now=self._now(),
+            api_version=kind.api_version,
+        )
+        if "status" in decoded:
+            tracked["status"] = decoded["status"]
+        return self._store_new(kind, tracked, options)
+
+    def replace(
+        self, kind: ResourceKind, namespace: str, name: str, obj: Object, options: WriteOptions, *, subresource: str = ""
+    ) -> tuple[Object, bool]:
+        """PUT: put ``obj`` in the place of what is there. Returns what came out, and whether it was created."""
+        resource = resource_name(kind)
+        uid = obj["metadata"].get("uid")
+        live = self._store.get(resource, namespace, name)
+        if live is None:
+            if subresource or resource not in CREATED_BY_PUT:
+                raise not_found(kind.plural, kind.group, name)
+            return self.create(kind, obj, namespace, options), True
+        if uid and uid != live["metadata"]["uid"]:
+            key = f"/registry/{kind.plural}/{namespace}/{name}" if namespace else f"/registry/{kind.plural}/{name}"
+            why = (
+                f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+                f"Precondition failed: UID in precondition: {uid}, UID in object meta: {live['metadata']['uid']}"
+            )
+            raise conflict(kind.plural, kind.group, name, why)
+        placed = _placed(obj, namespace)
+        if not placed["metadata"].get("resourceVersion") and (kind.custom or resource in CONDITIONAL_PUT):
+            cause = Cause(
+                "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
+            )
+            raise invalid(kind.plural, kind.group, name, [cause])
+        return self.update(kind, namespace, name, lambda _: placed, options, subresource=subresource), False
+
+    def update(
+        self,
+        kind: ResourceKind,
+        namespace: str,
+        name: str,
+        change: Callable[[Object], Object],
+        options: WriteOptions,
+        *,
+        subresource: str = "",
+    ) -> Object:
+        """Change an object: ``change`` gets the live one and returns a new one, decoded but for the defaults.
+
+        A ``metadata.resourceVersion`` in what it returns must be the live one. Nothing is written where nothing changes.
+        Raises ApiError 404, 409 or 422, and what ``change`` raises.
+        """
+        live = self._live(kind, namespace, name)
+        new = change(live)
+        _check_version(kind, new, live)
+        decoded = strategy.defaults(kind, new)
+        kept = _kept(kind, decoded, live, subresource)
+        tracked = managed_fields.track_update(
+            live,
+            kept,
+            schema=schema_of(kind),
+            manager=options.manager,
+            now=self._now(),
+            subresource=subresource,
+            api_version=kind.api_version,
+        )
+        return self._store_changed(kind, tracked, live, options, subresource)
+
+    def apply(
+        self, kind: ResourceKind, namespace: str, name: str, applied: Object, options: WriteOptions, *, subresource: str = ""
+    ) -> tuple[Object, bool]:
+        """Server-side apply. Returns what came out, and whether it was created. Raises ApiError."""
+        stored = self._store.get(resource_name(kind), namespace, name)
+        if stored is None and subresource:
+            raise not_found(kind.plural, kind.group, name)
+        placed = _placed(applied, namespace)
+        live = None if stored is None else strategy.convert(kind, stored)
+        if live is None:
+            self._admit_namespace(kind, namespace, name)
+            if uid := placed["metadata"].get("uid"):
+                why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                raise conflict(kind.plural, kind.group, name, why)
+        else:
+            _check_version(kind, placed, live)
+        intent = _kept(kind, placed, None, subresource)
+        try:
+            merged = server_side_apply.apply(
+                live,
+                intent,
+                schema=schema_of(kind),
+                manager=options.manager,
+                force=options.force,
+                now=self._now(),
+                subresource=subresource,
+            )
+        except server_side_apply.ApplyConflict as refused:
+            raise apply_conflict(refused) from refused
+        except server_side_apply.TypedError as refused:
+            raise ApiError(500, "", str(refused)) from refused
+        decoded = strategy.defaults(kind, merged)
+        if live is None:
+            return self._store_new(kind, decoded, options), True
+        return self._store_changed(kind, decoded, live, options, subresource), False
+
+    def _live(self, kind: ResourceKind, namespace: str, name: str) -> Object:
+        stored = self._store.get(resource_name(kind), namespace, name)
+        if stored is None:
+            raise not_found(kind.plural, kind.group, name)
+        return strategy.convert(kind, stored)
+
+    def _now(self) -> str:
+        return rfc3339(self._clock())
+
+    def _context(self, options: WriteOptions) -> strategy.Context:
+        return strategy.Context(reader=self._reader, now=self._now(), username=options.username)
+
+    def _admit_namespace(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        if not kind.namespaced:
+            return
+        found = self._store.get("namespaces", "", namespace)
+        if found is None:
+            raise not_found("namespaces", "", namespace)
+        if found["metadata"].get("deletionTimestamp"):
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            cause = Cause("NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace")
+            raise forbidden(kind.plural, kind.group, name, why, [cause])
+
+    def _store_new(self, kind: ResourceKind, obj: Object, options: WriteOptions) -> Object:
+        """Admit, validate and store a new object with its managedFields; ``generateName`` is tried several times."""
+        resource = resource_name(kind)
+        generated = not obj["metadata"].get("name")
+        for _ in range(NAME_ATTEMPTS):
+            ready = strategy.create(kind, obj, self._context(options))
+            metadata = ready["metadata"]
+            holder = self._store.get(resource, metadata.get("namespace", ""), metadata["name"])
+            if holder is None:
+                if options.dry_run:
+                    return ready
+                return strategy.convert(kind, self._store.create(resource, self._in_storage(kind, ready)))
+            if not generated:
+                break
+        terminating = "deletionTimestamp" in holder["metadata"]
+        raise already_exists(kind.plural, kind.group, metadata["name"], terminating=terminating)
+
+    def _store_changed(
+        self, kind: ResourceKind, obj: Object, live: Object, options: WriteOptions, subresource: str
+    ) -> Object:
+        ready = strategy.update(kind, obj, live, self._context(options), subresource=subresource)
+        ready = {**ready, "metadata": {**ready["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
+        if is_same(ready, live):
+            return live
+        if options.dry_run:
+            return ready
+        resource = resource_name(kind)
+        if is_gone(ready):
+            metadata = ready["metadata"]
+            self._store.delete(resource, metadata.get("namespace", ""), metadata["name"])
+            return ready
+        return strategy.convert(kind, self._store.update(resource, self._in_storage(kind, ready)))
+
+    def _in_storage(self, kind: ResourceKind, obj: Object) -> Object:
+        if (kind.group, kind.version) == (kind.storage_group, kind.storage_version):
+            return obj
+        return strategy.convert(self._kinds.of(resource_name(kind)), obj)
+
+
+def _placed(obj: Object, namespace: str) -> Object:
+    metadata = {**(obj.get("metadata") or {})}
+    if namespace:
+        metadata["namespace"] = namespace
+    return {**obj, "metadata": metadata}
+
+
+def _without_status(kind: ResourceKind, obj: Object) -> Object:
+    if kind.has_status and "status" in obj:
+        return {key: value for key, value in obj.items() if key != "status"}
+    return {**obj}
+
+
+_SYSTEM_METADATA = ("name", "namespace", "uid", "resourceVersion", "managedFields")
+
+
+def _kept(kind: ResourceKind, new: Object, live: Object | None, subresource: str) -> Object:
+    """``new`` without what its (sub)resource ignores: the rest comes from ``live``, or is left out where that is None.
+
+    Ignored fields must not reach managedFields. Source: the strategies' GetResetFields.
+    """
+    if subresource == "status":
+        kept: Object = {} if live is None else {key: value for key, value in live.items() if key != "status"}
+        kept["apiVersion"], kept["kind"] = new["apiVersion"], new["kind"]
+        metadata = new["metadata"]
+        if live is None:
+            metadata = {key: value for key, value in metadata.items() if key in _SYSTEM_METADATA}
+        kept["metadata"] = metadata
+        if "status" in new:
+            kept["status"] = new["status"]
+        return kept
+    if not kind.has_status:
+        return new
+    kept = {key: value for key, value in new.items() if key != "status"}
+    if live is not None and "status" in live:
+        kept["status"] = live["status"]
+    return kept
+
+
+def _check_version(kind: ResourceKind, new: Object, live: Object) -> None:
+    version = new["metadata"].get("resourceVersion")
+    if version and version != live["metadata"]["resourceVersion"]:
+        raise stale(kind.plural, kind.group, live["metadata"]["name"])
+
+
+def is_same(new: Object, live: Object) -> bool:
+    """Whether two states differ in nothing but the times of their managedFields entries."""
+    if new == live:
+        return True
+    if not _equal_without(new, live, "metadata"):
+        return False
+    if not _equal_without(new["metadata"], live["metadata"], "managedFields"):
+        return False
+    timeless = [
+        [{key: value for key, value in entry.items() if key != "time"} for entry in obj["metadata"].get("managedFields", ())]
+        for obj in (new, live)
+    ]
+    return timeless[0] == timeless[1]
+
+
+def _equal_without(left: Object, right: Object, key: str) -> bool:
+    return {name: value for name, value in left.items() if name != key} == {
+        name: value for name, value in right.items() if name != key
+    }
+
+
+def is_gone(obj: Object) -> bool:
+    """Whether nothing holds an object any longer that is being deleted: no finalizer, and its grace period is over."""
+    metadata = obj["metadata"]
+    if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+        return False
+    if obj["kind"] == "Namespace" and obj["apiVersion"] == "v1":
+        return not obj.get("spec", {}).get("finalizers")
+    return not metadata.get("deletionGracePeriodSeconds")
+
+
+def apply_conflict(refused: server_side_apply.ApplyConflict) -> ApiError:
+    """409: other managers hold fields that the apply would change."""
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {item.manager}", "field": item.path}
+        for item in refused.conflicts
+    ]
+    return ApiError(409, "Conflict", str(refused), {"causes": causes})
