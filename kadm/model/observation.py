@@ -15,7 +15,7 @@ Ready = Literal["True", "False", "Unknown"]
 
 
 class ApiResource(Struct, frozen=True, order=True, kw_only=True):
-    """One type that a member serves; subresources are left out. ``verbs`` are sorted."""
+    """One type that a member serves; subresources are left out. ``verbs`` are sorted, ``short_names`` as served."""
 
     group: str
     version: str
@@ -23,6 +23,7 @@ class ApiResource(Struct, frozen=True, order=True, kw_only=True):
     plural: str
     namespaced: bool
     verbs: tuple[str, ...] = ()
+    short_names: tuple[str, ...] = ()
 
     @property
     def gvk(self) -> GroupVersionKind:
@@ -50,6 +51,8 @@ class MemberState(Struct, frozen=True, kw_only=True):
     ready_reason: str = ""
     api_resources: tuple[ApiResource, ...] = ()
     """Sorted."""
+    undiscovered: Mapping[str, str] = {}
+    """``group/version`` → why its discovery failed: what it serves is unknown, not nothing. Sorted."""
     record: Record | None = None
     """None: kadm never wrote one here."""
     capacity: Capacity | None = None

@@ -46,7 +46,7 @@ _PHASES = ("Failed", "Pending", "Running", "Succeeded")
 def aggregate(source: JsonObject, members: Members, *, now: str) -> Status | None:
     """The aggregated ``.status`` of ``source``, or None where there is nothing to aggregate.
 
-    ``now`` (RFC 3339) stands in the conditions that aggregation makes. Times are RFC 3339 in UTC, so they order as text.
+    ``now`` (RFC 3339) stands in the conditions made here. Times are RFC 3339 in UTC, so they order as text.
     """
     if not members or any(not isinstance(live.get("status"), dict) for live in members.values()):
         return None

@@ -1,0 +1,204 @@
+"""The stages in order: observe, schedule, render, compare. Commands and the daemon both plan through here.
+
+It holds no rule of its own: what is decided, is decided in a stage. I/O is done by ``members`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kadm.compare import Contents, MemberComparison, Permissions, compare_member, guard, make_plan, questions
+from kadm.errors import Problem
+from kadm.members.connection import Connection
+from kadm.members.contents import foreign_or_unknown
+from kadm.members.dry_run import dry_run
+from kadm.members.live import read_live, served
+from kadm.members.pool import MemberPool
+from kadm.members.together import together
+from kadm.model.applyset import applyset_id, with_membership
+from kadm.model.decision import Decisions
+from kadm.model.desired import Desired, DesiredMember, DesiredObject
+from kadm.model.live import DryRun, LiveMember
+from kadm.model.objects import JsonObject, ObjectKey
+from kadm.model.observation import MemberState, Observation, Unread
+from kadm.model.plan import Plan
+from kadm.model.repository import Repo
+from kadm.render import render
+from kadm.schedule import schedule
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What the user asked for beside the repository: guards lifted, objects to place anew."""
+
+    permissions: Permissions = Permissions()
+    reschedule: frozenset[ObjectKey] | Literal["all"] = frozenset()
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """A plan, with what it was made from: all that execute needs."""
+
+    repo: Repo
+    observation: Observation
+    decisions: Decisions
+    desired: Desired
+    plan: Plan
+    gone: Mapping[str, tuple[ObjectKey, ...]]
+    """Member → recorded objects that are no longer there."""
+
+
+def place(
+    repo: Repo,
+    observation: Observation,
+    *,
+    now: datetime,
+    reschedule: Set[ObjectKey] | Literal["all"] = frozenset(),
+    allow_empty: bool = False,
+) -> tuple[Decisions, Desired]:
+    """Where everything goes, and what each member must hold: schedule and render. Pure."""
+    decisions = schedule(repo, observation, now=now, reschedule=reschedule, allow_empty=allow_empty)
+    return decisions, render(repo, decisions, observation)
+
+
+async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime) -> Planned:
+    """The plan for the members of ``pool``. Sends reads and dry runs only.
+
+    Raises MemberError where the fleet as a whole cannot be planned (one cluster under two names, a foreign record).
+    """
+    observation = await pool.observe()
+    permissions = choices.permissions
+    decisions, desired = place(
+        repo, observation, now=now, reschedule=choices.reschedule, allow_empty=permissions.allow_empty
+    )
+    states = observation.read
+    suspended = {cluster.name for cluster in repo.clusters if cluster.suspended or repo.fleet.spec.suspend}
+
+    async def compare_one(connection: Connection) -> MemberComparison:
+        state = states[connection.name]
+        wanted = desired.members.get(state.name) or DesiredMember(name=state.name, objects=())
+        return await _compare(connection, state, wanted, repo, permissions)
+
+    compared = await pool.each(compare_one, names=[name for name in states if name not in suspended])
+    comparisons = [found for found in compared.values() if isinstance(found, MemberComparison)]
+    lost = {name: found for name, found in compared.items() if isinstance(found, Unread)}
+    if lost:
+        observation = replace(observation, members={**observation.members, **lost})
+    return Planned(
+        repo=repo,
+        observation=observation,
+        decisions=decisions,
+        desired=desired,
+        plan=make_plan(
+            comparisons,
+            fleet=repo.fleet.name,
+            commit=str(repo.revision) if repo.revision else "",
+            decisions=decisions,
+            desired=desired,
+            observation=observation,
+            problems=[_suspended(name) for name in sorted(suspended)],
+        ),
+        gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},
+    )
+
+
+async def _compare(
+    connection: Connection, state: MemberState, wanted: DesiredMember, repo: Repo, permissions: Permissions
+) -> MemberComparison:
+    """One member's comparison: its live objects, its answers to dry runs, what its namespaces hold."""
+    fleet = repo.fleet
+    set_id = applyset_id(fleet.record_name)
+    recorded = {entry.key: entry for entry in state.record.objects} if state.record else {}
+    versions = {key: entry.version for key, entry in recorded.items()}
+    versions |= {one.key: one.version for one in wanted.objects}
+    live = await read_live(connection, state, versions, set_id=set_id)
+    coming = frozenset(
+        one.key
+        for one in wanted.objects
+        if one.key.kind in ("Namespace", "CustomResourceDefinition") and one.key not in live.objects
+    )
+    answers: dict[ObjectKey, DryRun] = {}
+
+    async def ask(one: DesiredObject) -> None:
+        resource = served(state, one.key, one.version)
+        if resource is None or resource.version != one.version:
+            answers[one.key] = DryRun(outcome="refused", problem=_not_served(state, one))
+            return
+        sent = to_send(one, live.objects.get(one.key), set_id)
+        answers[one.key] = await dry_run(connection, resource, sent, manager=fleet.field_manager)
+
+    await together({f"{state.name} {one.key}": ask(one) for one in questions(wanted, live, coming=coming)})
+    comparison = compare_member(
+        wanted,
+        live,
+        answers,
+        record=state.record,
+        fleet=fleet.name,
+        set_id=set_id,
+        permissions=permissions,
+    )
+    return guard(
+        comparison,
+        live=live,
+        recorded=len(recorded),
+        desired=len(wanted.objects) + len(wanted.frozen),
+        contents=await _contents(connection, state, comparison, live, {entry.uid for entry in recorded.values()}),
+        deletions=fleet.spec.deletions,
+        permissions=permissions,
+    )
+
+
+def to_send(one: DesiredObject, live: JsonObject | None, set_id: str) -> JsonObject:
+    """The object as it is sent: with the set's label, and with the uid of the live object that it updates.
+
+    The uid keeps an update from recreating, or hitting another object of the same name (design, section 7).
+    """
+    sent = with_membership(one.object, set_id)
+    if live is None:
+        return sent
+    return {**sent, "metadata": {**sent["metadata"], "uid": live["metadata"]["uid"]}}
+
+
+async def _contents(
+    connection: Connection,
+    state: MemberState,
+    comparison: MemberComparison,
+    live: LiveMember,
+    own_uids: Collection[str],
+) -> dict[ObjectKey, Contents]:
+    """What stands behind each namespace and CRD that would be deleted."""
+    found = {}
+    for change in comparison.changes:
+        if change.action == "delete" and change.key.kind in ("Namespace", "CustomResourceDefinition"):
+            foreign, unknown = await foreign_or_unknown(
+                connection, state, change.key.kind, change.key.name, own_uids=own_uids
+            )
+            found[change.key] = Contents(foreign=foreign, unknown=unknown)
+    return found
+
+
+def _not_served(state: MemberState, one: DesiredObject) -> Problem:
+    others = sorted(
+        resource.gvk.api_version
+        for resource in state.api_resources
+        if (resource.group, resource.kind) == (one.key.group, one.key.kind)
+    )
+    return Problem(
+        what=f"the member does not serve version {one.version} of this kind",
+        where=one.location,
+        member=state.name,
+        object=str(one.key),
+        hint=f"it serves {', '.join(others)}" if others else "install its CustomResourceDefinition first",
+    )
+
+
+def _suspended(name: str) -> Problem:
+    return Problem(
+        what="suspended: nothing is planned or written here",
+        severity="warning",
+        member=name,
+        hint="kadm.io/suspend on the FederatedCluster, or spec.suspend in kadm.yaml",
+    )
