@@ -46,7 +46,7 @@ def _typed(variable: Variable) -> Variable:
 
 
 def _changed(variables: list[Variable] | None, overrider: EnvOverrider) -> list[Variable] | None:
-    """The variables after the overrider; None where there was no list and still is none, or where delete leaves none."""
+    """The variables after the overrider; None where there was no list and is none, or where delete leaves none."""
     given = {variable["name"]: variable for variable in overrider.value}
     before = variables or []
     present = {variable.get("name") for variable in before}

@@ -103,7 +103,11 @@ REPLICA_SET = {**a_deployment(), "kind": "ReplicaSet"}
         pytest.param(image("Tag", "overwrite", "2", "zzz"), {}, id="unknown container"),
         pytest.param({"image": [{"imagePath": "spec/template"}]}, "error", id="imagePath without slash"),
         pytest.param({"image": [{"imagePath": f"{W[:-1]}1/image"}]}, "error", id="imagePath beyond the list"),
-        pytest.param({"command": [{"containerName": "w", "operator": "delete", "value": ["x"]}]}, {f"{W}/command": ["y"]}, id="delete words"),
+        pytest.param(
+            {"command": [{"containerName": "w", "operator": "delete", "value": ["x"]}]},
+            {f"{W}/command": ["y"]},
+            id="delete words",
+        ),
         pytest.param(
             {"command": [{"containerName": "w", "operator": "delete", "value": ["x", "y"]}]},
             {f"{W}/command": None},
@@ -113,9 +117,16 @@ REPLICA_SET = {**a_deployment(), "kind": "ReplicaSet"}
         pytest.param(
             {"command": [{"containerName": "zzz", "operator": "append", "value": ["q"]}]}, {}, id="command of nobody"
         ),
-        pytest.param({"command": [{"containerName": "w", "value": ["q"]}]}, {f"{W}/command": ["q"]}, id="default overwrite"),
         pytest.param(
-            {"args": [{"containerName": "w", "operator": "append", "value": ["a"]}, {"containerName": "w", "operator": "append", "value": ["b"]}]},
+            {"command": [{"containerName": "w", "value": ["q"]}]}, {f"{W}/command": ["q"]}, id="default overwrite"
+        ),
+        pytest.param(
+            {
+                "args": [
+                    {"containerName": "w", "operator": "append", "value": ["a"]},
+                    {"containerName": "w", "operator": "append", "value": ["b"]},
+                ]
+            },
             {f"{W}/args": ["a", "b"]},
             id="overriders of one container add up",
         ),
@@ -139,22 +150,30 @@ REPLICA_SET = {**a_deployment(), "kind": "ReplicaSet"}
             "error",
             id="addIfAbsent twice",
         ),
-        pytest.param({"labels": [{"value": {"a": "2", "b": "3"}}]}, {"/metadata/labels": {"a": "2"}}, id="overwrite labels"),
+        pytest.param(
+            {"labels": [{"value": {"a": "2", "b": "3"}}]}, {"/metadata/labels": {"a": "2"}}, id="overwrite labels"
+        ),
         pytest.param(
             {"labels": [{"operator": "upsert", "value": {"a": "2", "b": "3"}}]},
             {"/metadata/labels": {"a": "2", "b": "3"}},
             id="upsert labels",
         ),
         pytest.param({"labels": [{"operator": "addIfAbsent", "value": {"a": "2"}}]}, "error", id="label is there"),
-        pytest.param({"labels": [{"operator": "delete", "value": {"a": "x"}}]}, {"/metadata/labels": {}}, id="delete label"),
-        pytest.param({"annotations": [{"value": {"n": "1"}}]}, {"/metadata/annotations": {}}, id="an empty map is emitted"),
+        pytest.param(
+            {"labels": [{"operator": "delete", "value": {"a": "x"}}]}, {"/metadata/labels": {}}, id="delete label"
+        ),
+        pytest.param(
+            {"annotations": [{"value": {"n": "1"}}]}, {"/metadata/annotations": {}}, id="an empty map is emitted"
+        ),
         pytest.param(
             {"annotations": [{"operator": "upsert", "value": {"n": "1"}}]},
             {"/metadata/annotations": {"n": "1"}},
             id="upsert creates the map",
         ),
         pytest.param(
-            {"jsonpatch": [{"operator": "add", "path": "/metadata/annotations/x", "value": "1"}]}, "error", id="no parent"
+            {"jsonpatch": [{"operator": "add", "path": "/metadata/annotations/x", "value": "1"}]},
+            "error",
+            id="no parent",
         ),
         pytest.param(
             {"jsonpatch": [{"path": "/metadata/annotations", "value": {"x": "1"}}]},
@@ -171,7 +190,7 @@ REPLICA_SET = {**a_deployment(), "kind": "ReplicaSet"}
             {"jsonpatch": [{"operator": "test", "path": "/metadata/labels/a", "value": 1}]}, "error", id="test fails"
         ),
     ],
-)  # fmt: skip
+)
 def test_overriders(overriders: dict[str, Any], want: Any) -> None:
     assert after(overriders) == want
 
@@ -194,9 +213,8 @@ def test_image_path_works_on_any_kind() -> None:
 
 
 def test_a_rule_sees_the_rules_before_it_and_jsonpatch_what_its_own_rule_did() -> None:
-    assert after(
-        {"labels": [{"operator": "addIfAbsent", "value": {"b": "1"}}]}, {"labels": [{"value": {"b": "2"}}]}
-    ) == {"/metadata/labels": {"a": "1", "b": "2"}}
+    first, second = {"operator": "addIfAbsent", "value": {"b": "1"}}, {"value": {"b": "2"}}
+    assert after({"labels": [first]}, {"labels": [second]}) == {"/metadata/labels": {"a": "1", "b": "2"}}
     both = {
         "jsonpatch": [{"path": "/metadata/labels/b", "value": "7"}],
         "labels": [{"operator": "addIfAbsent", "value": {"b": "1"}}],

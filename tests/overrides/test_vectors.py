@@ -67,6 +67,9 @@ def policies(case: Case) -> tuple[OverridePolicy, ...]:
             for term in (rule.get("targetClusters") or {}).get("clusterAffinity") or ():
                 for requirement in term.get("matchExpressions") or ():
                     requirement.setdefault("values", [])  # the CRD demands it, the function behind the vectors does not
+    for entry in entries(case, "command", "args", "envs"):
+        if entry.get("value", ()) is None:
+            del entry["value"]  # Go's nil; an API server takes no null here
     return tuple(
         OverridePolicy(
             key=PolicyKey(policy["kind"], "" if policy["kind"].startswith("Cluster") else "ns", policy["name"]),
