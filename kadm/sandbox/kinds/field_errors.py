@@ -5,12 +5,13 @@ Source: apimachinery ``field.Error`` and ``errors.NewInvalid``, as clients see t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
 
-from kadm.model.objects import JsonObject
+from kadm.model.objects import JsonObject, JsonValue
 from kadm.sandbox.responses import ApiError
 
 
@@ -44,11 +45,59 @@ class FieldError(msgspec.Struct, frozen=True):
         return {"reason": self.type.value, "message": self.message, "field": self.field}
 
 
+def shown(value: JsonValue) -> str:
+    """A value as messages quote it: JSON without spaces, keys sorted."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def invalid_value(field: str, value: JsonValue, why: str) -> FieldError:
+    return FieldError(FieldErrorType.INVALID, field, f"Invalid value: {shown(value)}: {why}")
+
+
+def type_invalid(field: str, value: JsonValue, why: str) -> FieldError:
+    return FieldError(FieldErrorType.TYPE_INVALID, field, f"Invalid value: {shown(value)}: {why}")
+
+
+def required(field: str, why: str = "") -> FieldError:
+    return FieldError(FieldErrorType.REQUIRED, field, f"Required value: {why}" if why else "Required value")
+
+
+def forbidden(field: str, why: str) -> FieldError:
+    return FieldError(FieldErrorType.FORBIDDEN, field, f"Forbidden: {why}" if why else "Forbidden")
+
+
+def duplicate(field: str, value: JsonValue) -> FieldError:
+    return FieldError(FieldErrorType.DUPLICATE, field, f"Duplicate value: {shown(value)}")
+
+
+def not_found(field: str, value: JsonValue) -> FieldError:
+    return FieldError(FieldErrorType.NOT_FOUND, field, f"Not found: {shown(value)}")
+
+
+def not_supported(field: str, value: JsonValue, supported: Iterable[str]) -> FieldError:
+    names = ", ".join(shown(name) for name in sorted(supported))
+    return FieldError(
+        FieldErrorType.NOT_SUPPORTED, field, f"Unsupported value: {shown(value)}: supported values: {names}"
+    )
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    """A text or map that is too long. Since 1.31 the value itself is not quoted."""
+    return FieldError(FieldErrorType.TOO_LONG, field, f"Too long: may not be more than {limit} bytes")
+
+
+def too_many(field: str, actual: int, limit: int) -> FieldError:
+    return FieldError(FieldErrorType.TOO_MANY, field, f"Too many: {actual}: must have at most {limit} items")
+
+
+def internal_error(field: str, why: str) -> FieldError:
+    return FieldError(FieldErrorType.INTERNAL, field, f"Internal error: {why}")
+
+
 def invalid(group: str, kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """The 422 for an object whose fields are at fault: all faults in its message, one cause for each distinct one."""
-    texts = [str(error) for error in errors]
-    distinct = list(dict.fromkeys(texts))
-    joined = distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+    """The 422 for an object whose fields are at fault: all distinct faults in its message, one cause for each fault."""
+    texts = list(dict.fromkeys(str(error) for error in errors))
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     details: JsonObject = {"name": name} if name else {}
     if group:
         details["group"] = group

@@ -1,6 +1,6 @@
 """The resources that a member serves: names, scope, verbs and subresources, as discovery shows them.
 
-Source: discovery of kube-apiserver 1.36 with its default API groups; the Dynamic Resource Allocation groups are left out.
+Source: discovery of kube-apiserver 1.36 with its default API groups, without those of Dynamic Resource Allocation.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True):
 class CustomVersion(msgspec.Struct, frozen=True, kw_only=True):
     """What a CRD says of one served version, beyond its names.
 
-    ``schema`` is its ``openAPIV3Schema``. The scale paths are empty where there is no scale subresource (or no selector).
-    ``deprecation_warning`` is empty unless the version is deprecated; then it is the text of the Warning header.
+    ``schema`` is its ``openAPIV3Schema``. The scale paths are empty where there is no scale subresource (or no
+    selector). ``deprecation_warning`` is empty unless the version is deprecated; then it is the text of the Warning
+    header.
     """
 
     crd_name: str
@@ -66,8 +67,8 @@ class ResourceKind(msgspec.Struct, frozen=True, kw_only=True):
 
     ``storage_group``/``storage_version`` say where its objects are kept: all versions of a resource share one storage
     (``events`` is kept in the core group for both of its groups). ``stored`` is False for kinds that answer a create
-    and keep nothing (reviews, Binding). ``generation`` says that ``metadata.generation`` counts changes of what the user
-    wants. ``custom`` is what a CRD adds, None for a built-in kind.
+    and keep nothing (reviews, Binding). ``generation`` says that ``metadata.generation`` counts changes of what the
+    user wants. ``custom`` is what a CRD adds, None for a built-in kind.
     """
 
     group: str
@@ -195,7 +196,10 @@ BUILTIN_KINDS: tuple[ResourceKind, ...] = (
     _kind("v1", "Endpoints", "endpoints", "ep"),
     _kind("v1", "Event", "events", "ev"),
     _kind("v1", "LimitRange", "limitranges", "limits"),
-    _kind("v1", "Namespace", "namespaces", "ns", cluster=True, verbs=_NAMESPACE_VERBS, status=True, others=(_FINALIZE,)),
+    _kind(
+        "v1", "Namespace", "namespaces", "ns",
+        cluster=True, verbs=_NAMESPACE_VERBS, status=True, others=(_FINALIZE,),
+    ),
     _kind("v1", "Node", "nodes", "no", cluster=True, status=True, others=(_NODE_PROXY,)),
     _kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True),
     _kind("v1", "PersistentVolume", "persistentvolumes", "pv", cluster=True, status=True),
@@ -209,16 +213,25 @@ BUILTIN_KINDS: tuple[ResourceKind, ...] = (
     _kind("v1", "Secret", "secrets"),
     _kind("v1", "ServiceAccount", "serviceaccounts", "sa", others=(_TOKEN,)),
     _kind("v1", "Service", "services", "svc", categories=_ALL, status=True, others=(_SERVICE_PROXY,)),
-    _kind("apiregistration.k8s.io/v1", "APIService", "apiservices", cluster=True, categories=_API_EXTENSIONS, status=True),
+    _kind(
+        "apiregistration.k8s.io/v1", "APIService", "apiservices",
+        cluster=True, categories=_API_EXTENSIONS, status=True,
+    ),
     _kind("apps/v1", "ControllerRevision", "controllerrevisions"),
     _kind("apps/v1", "DaemonSet", "daemonsets", "ds", categories=_ALL, status=True, generation=True),
     _kind("apps/v1", "Deployment", "deployments", "deploy", categories=_ALL, status=True, scale=True, generation=True),
     _kind("apps/v1", "ReplicaSet", "replicasets", "rs", categories=_ALL, status=True, scale=True, generation=True),
     _kind("apps/v1", "StatefulSet", "statefulsets", "sts", categories=_ALL, status=True, scale=True, generation=True),
     _kind("events.k8s.io/v1", "Event", "events", "ev", storage="v1"),
-    _kind("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews", cluster=True, verbs=_CREATE, stored=False),
+    _kind(
+        "authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews",
+        cluster=True, verbs=_CREATE, stored=False,
+    ),
     _kind("authentication.k8s.io/v1", "TokenReview", "tokenreviews", cluster=True, verbs=_CREATE, stored=False),
-    _kind("authorization.k8s.io/v1", "LocalSubjectAccessReview", "localsubjectaccessreviews", verbs=_CREATE, stored=False),
+    _kind(
+        "authorization.k8s.io/v1", "LocalSubjectAccessReview", "localsubjectaccessreviews",
+        verbs=_CREATE, stored=False,
+    ),
     _kind(
         "authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
         cluster=True, verbs=_CREATE, stored=False,

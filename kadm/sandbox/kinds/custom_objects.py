@@ -1,0 +1,81 @@
+"""Pruning and defaulting of custom objects by the schema of their CRD.
+
+Source: structural schemas of apiextensions-apiserver. What the schema does not name is dropped, but below
+``x-kubernetes-preserve-unknown-fields``; ``metadata`` at the root and in embedded resources keeps what ObjectMeta
+knows.
+"""
+
+from __future__ import annotations
+
+import copy
+
+from kadm.model.objects import JsonObject, JsonValue
+from kadm.sandbox.kinds import wire
+
+
+def decoded(schema: JsonObject, obj: JsonObject, *, preserve_unknown_fields: bool = False) -> JsonObject:
+    """A copy of the object with unknown fields pruned and defaults filled in; the caller may change it."""
+    kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"]}
+    rest = {key: value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata")}
+    if preserve_unknown_fields:
+        body = copy.deepcopy(rest)
+    else:
+        body = {key: value for key, value in _pruned(schema, rest).items() if key not in ("apiVersion", "kind")}
+    body.pop("metadata", None)
+    _fill(schema, body)
+    return {**kept, "metadata": wire.object_meta(obj.get("metadata") or {}), **body}
+
+
+def _pruned(schema: JsonObject, value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _pruned_object(schema, value)
+    if isinstance(value, list):
+        items = schema.get("items")
+        if isinstance(items, dict):
+            return [_pruned(items, item) for item in value]
+        return copy.deepcopy(value)
+    return value
+
+
+def _pruned_object(schema: JsonObject, value: JsonObject) -> JsonObject:
+    properties = schema.get("properties") or {}
+    others = schema.get("additionalProperties")
+    preserve = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    embedded = bool(schema.get("x-kubernetes-embedded-resource"))
+    out: JsonObject = {}
+    for key, item in value.items():
+        if embedded and key in ("apiVersion", "kind"):
+            out[key] = item
+        elif embedded and key == "metadata":
+            out[key] = wire.object_meta(item) if isinstance(item, dict) else item
+        elif key in properties:
+            out[key] = _pruned(properties[key], item)
+        elif isinstance(others, dict):
+            out[key] = _pruned(others, item)
+        elif others is True or preserve:
+            out[key] = copy.deepcopy(item)
+    return out
+
+
+def _fill(schema: JsonObject, value: JsonValue) -> None:
+    """Fill defaults in place. A null in the place of a default gives way to it, unless null is allowed there."""
+    if isinstance(value, dict):
+        for name, sub in (schema.get("properties") or {}).items():
+            if "default" in sub and (name not in value or (value[name] is None and not sub.get("nullable"))):
+                value[name] = copy.deepcopy(sub["default"])
+            if name in value:
+                _fill(sub, value[name])
+        others = schema.get("additionalProperties")
+        if isinstance(others, dict):
+            known = schema.get("properties") or {}
+            for name in [name for name in value if name not in known]:
+                if value[name] is None and "default" in others and not others.get("nullable"):
+                    value[name] = copy.deepcopy(others["default"])
+                _fill(others, value[name])
+    elif isinstance(value, list):
+        items = schema.get("items")
+        if isinstance(items, dict):
+            for index, item in enumerate(value):
+                if item is None and "default" in items and not items.get("nullable"):
+                    value[index] = copy.deepcopy(items["default"])
+                _fill(items, value[index])
