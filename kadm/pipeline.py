@@ -49,6 +49,8 @@ class Planned(Struct, frozen=True, kw_only=True):
     plan: Plan
     gone: Mapping[str, tuple[ObjectKey, ...]]
     """Member → recorded objects that are no longer there."""
+    found: Mapping[str, Mapping[ObjectKey, str]]
+    """Member → recorded intents whose object is there: key → uid."""
 
 
 def place(
@@ -102,6 +104,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
             problems=[_suspended(name) for name in sorted(suspended)],
         ),
         gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},
+        found={comparison.member: comparison.found for comparison in comparisons if comparison.found},
     )
 
 

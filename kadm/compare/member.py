@@ -28,14 +28,18 @@ FROZEN_NAMESPACE = "something in the same namespace is frozen, and may still nee
 
 
 class MemberComparison(Struct, frozen=True, kw_only=True):
-    """What would change in one member. ``gone`` are recorded objects that are no longer there: only the record lets
-    them go."""
+    """What would change in one member.
+
+    ``gone`` are recorded objects that are no longer there: only the record lets them go. ``found`` are recorded intents
+    whose object turned out to be there, made by kadm: key → uid, for the record to confirm.
+    """
 
     member: str
     changes: tuple[Change, ...] = ()
     held: tuple[Held, ...] = ()
     unchanged: int = 0
     gone: tuple[ObjectKey, ...] = ()
+    found: Mapping[ObjectKey, str] = {}
     frozen: Mapping[ObjectKey, str] = {}
     problems: tuple[Problem, ...] = ()
 
@@ -47,6 +51,7 @@ class _Findings:
         self.changes: list[Change] = []
         self.held: list[Held] = []
         self.gone: list[ObjectKey] = []
+        self.found: dict[ObjectKey, str] = {}
         self.problems: list[Problem] = []
         self.frozen: dict[ObjectKey, str] = {}
         self.unchanged = 0
@@ -108,6 +113,7 @@ def compare_member(
         held=tuple(sorted(found.held, key=lambda held: held.change.key)),
         unchanged=found.unchanged,
         gone=tuple(found.gone),
+        found=dict(sorted(found.found.items())),
         frozen=dict(sorted(found.frozen.items())),
         problems=tuple(found.problems),
     )
@@ -188,6 +194,7 @@ def _compare_object(
         live=live,
         answer=answer,
         takes_from_appliers=[holder.manager for holder in takes if holder.applies],
+        recorded_uid=recorded.uid if recorded else "",
         set_id=set_id,
         manager=manager,
         permissions=permissions,
@@ -202,6 +209,7 @@ def _classify(
     live: JsonObject,
     answer: DryRun | None,
     takes_from_appliers: list[str],
+    recorded_uid: str,
     set_id: str,
     manager: str,
     permissions: Permissions,
@@ -209,6 +217,8 @@ def _classify(
     key = change.key
     match stands:
         case "created" | "adopted":
+            if not recorded_uid:
+                found.found[key] = change.uid
             if takes_from_appliers and not permissions.may_take_over(takes_from_appliers):
                 names = ", ".join(takes_from_appliers)
                 held = Held(change=change, why=f"{names} declares these fields too", flag=f"--take-over {names}")

@@ -19,7 +19,9 @@ DEFAULTS = frozenset(
 )
 """(group, kind, name) of what Kubernetes itself puts into every namespace."""
 
-_DERIVED = frozenset({("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice"), ("", "Event"), ("events.k8s.io", "Event")})
+_DERIVED = frozenset(
+    {("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice"), ("", "Event"), ("events.k8s.io", "Event")}
+)
 """(group, kind) of what controllers make beside others' objects: it goes with them."""
 
 

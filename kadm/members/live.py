@@ -67,9 +67,7 @@ async def read_live(
     async with asyncio.TaskGroup() as group:
         for resource, keys in by_resource.items():
             group.create_task(read_kind(resource, keys), name=f"{state.name} {resource.plural}")
-    return LiveMember(
-        name=state.name, objects=dict(sorted(objects.items())), unread=dict(sorted(unread.items()))
-    )
+    return LiveMember(name=state.name, objects=dict(sorted(objects.items())), unread=dict(sorted(unread.items())))
 
 
 def served(state: MemberState, key: ObjectKey, version: str) -> ApiResource | None:

@@ -1,0 +1,220 @@
+"""Writing to one member: the record, then changes in order, then deletions, then the record again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal
+
+from msgspec.structs import replace
+
+from kadm.errors import MemberRefused, Problem
+from kadm.execute.bookkeeping import confirmed, intended, trimmed
+from kadm.execute.events import Event, Listener, Stage
+from kadm.execute.order import CRDS, rank
+from kadm.execute.wait import is_ready, wait_ready, waits_for
+from kadm.execute.write import Written, refused, write
+from kadm.members.connection import Connection
+from kadm.members.discovery import discover
+from kadm.members.live import served
+from kadm.members.record import write_record
+from kadm.members.together import together
+from kadm.model.applyset import applyset_id
+from kadm.model.objects import ObjectKey
+from kadm.model.observation import MemberState
+from kadm.model.plan import Change
+from kadm.model.record import Record
+from kadm.model.report import ChangeResult, Result
+from kadm.model.status import Health
+from kadm.pipeline import Planned
+
+
+@dataclass
+class MemberRun:
+    """The writes to one member, step by step. Steps are called in the order in which they stand here.
+
+    ``results`` has an entry for every change that was tried or given up.
+    """
+
+    connection: Connection
+    state: MemberState
+    planned: Planned
+    timeout_s: float
+    listener: Listener
+    results: dict[ObjectKey, ChangeResult] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    record: Record | None = None
+    uids: dict[ObjectKey, str] = field(default_factory=dict)
+    origins: dict[ObjectKey, Literal["created", "adopted"]] = field(default_factory=dict)
+    versions: dict[ObjectKey, str] = field(default_factory=dict)
+    removed: set[ObjectKey] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return self.connection.name
+
+    @property
+    def changes(self) -> list[Change]:
+        """What the plan changes here."""
+        return [change for change in self.planned.plan.changes if change.cluster == self.name]
+
+    async def begin(self) -> None:
+        """Write the record: intents for all that will be made, and the decisions. Nothing is sent where it says so.
+
+        Raises DocumentConflict where another writer was here since the plan: nothing may be written then.
+        """
+        self._tell("recording")
+        plan, fleet = self.planned.plan, self.planned.repo.fleet
+        gone = self.planned.gone.get(self.name, ())
+        record = intended(
+            self.state.record,
+            fleet=fleet.name,
+            member=self.name,
+            member_uid=self.state.uid,
+            commit=plan.commit,
+            changes=self.changes,
+            decisions=self.planned.decisions,
+            moves=plan.moves,
+            gone=gone,
+        )
+        self.uids |= self.planned.found.get(self.name, {})
+        self.record = await self._store(record, self.state.record)
+
+    async def apply(self, changes: Iterable[Change]) -> None:
+        """Create and update, rank after rank. What fails is in ``results``; the rest goes on."""
+        ordered = sorted(changes, key=lambda change: (rank(change.key), change.key))
+        for at_rank, group in groupby(ordered, key=lambda change: rank(change.key)):
+            todo = list(group)
+            await together({f"{self.name} {change.key}": self._write(change, "writing") for change in todo})
+            if at_rank == CRDS:
+                await self._establish([change for change in todo if self._done(change.key)])
+
+    async def confirm(self) -> None:
+        """Write the uids of what was made into the record, before anything is deleted."""
+        assert self.record is not None, "begin comes first"
+        self.record = await self._store(confirmed(self.record, self.uids, self.origins, self.versions), self.record)
+
+    async def wait(self, changes: Collection[Change]) -> None:
+        """Wait until what was changed is ready; what is not becomes ``not ready`` in ``results``, with the reason."""
+        health = await self.wait_for(waits_for([change.key for change in changes if self._done(change.key)]))
+        for change in changes:
+            seen = health.get(change.key)
+            if seen is not None and not is_ready(seen):
+                self._settle(change, "not ready", self._not_ready(change, seen))
+
+    async def wait_for(self, keys: Collection[ObjectKey]) -> dict[ObjectKey, Health]:
+        """The health of these objects, once they are ready or the time is over."""
+        desired = self.planned.desired.members.get(self.name)
+        versions = {one.key: one.version for one in desired.objects} if desired else {}
+        return await wait_ready(
+            self.connection,
+            self.state,
+            {key: versions.get(key, "") for key in keys},
+            timeout_s=self.timeout_s,
+            tell=lambda key, seen: self._tell("waiting", key, "" if is_ready(seen) else seen.reason),
+        )
+
+    async def delete(self, changes: Iterable[Change]) -> None:
+        """Delete and release, in the opposite order of writing."""
+        ordered = sorted(changes, key=lambda change: (-rank(change.key), change.key))
+        for _, group in groupby(ordered, key=lambda change: rank(change.key)):
+            await together({f"{self.name} {change.key}": self._write(change, "deleting") for change in group})
+
+    async def finish(self, *, unfinished: Collection[ObjectKey]) -> None:
+        """Trim the record: what was removed and which moves are done. ``unfinished`` moves stay in it."""
+        assert self.record is not None, "begin comes first"
+        record = confirmed(self.record, self.uids, self.origins, self.versions)
+        record = trimmed(
+            record,
+            removed=self.removed,
+            decisions=self.planned.decisions,
+            moves=self.planned.plan.moves,
+            unfinished=unfinished,
+        )
+        self.record = await self._store(record, self.record)
+        self._tell("done")
+
+    def give_up(self, changes: Iterable[Change], result: Result, why: str) -> None:
+        """Note that changes were not tried, and why."""
+        for change in changes:
+            if change.key not in self.results:
+                self._settle(change, result, Problem(what=why, member=self.name, object=str(change.key)))
+
+    def ordered_results(self) -> Sequence[ChangeResult]:
+        """The results in the plan's order."""
+        return [self.results[change.key] for change in self.changes if change.key in self.results]
+
+    async def _store(self, record: Record, stored: Record | None) -> Record:
+        if stored is not None and record == stored:
+            return stored
+        return await write_record(self.connection, record)
+
+    async def _write(self, change: Change, stage: Stage) -> None:
+        fleet = self.planned.repo.fleet
+        resource = served(self.state, change.key, change.version)
+        if resource is None or (change.desired is not None and resource.version != change.version):
+            self._settle(change, "failed", self._not_served(change))
+            return
+        try:
+            written = await write(
+                self.connection,
+                resource,
+                change,
+                manager=fleet.field_manager,
+                set_id=applyset_id(fleet.record_name),
+            )
+        except MemberRefused as error:
+            self._settle(change, "failed", refused(change, error))
+            return
+        self._note(change, written)
+        self._settle(change, "done", None)
+        self._tell(stage, change.key)
+
+    def _note(self, change: Change, written: Written) -> None:
+        if change.action in ("delete", "release"):
+            self.removed.add(change.key)
+            return
+        self.uids[change.key] = written.uid
+        self.versions[change.key] = change.version
+        if written.origin is not None:
+            self.origins[change.key] = written.origin
+        if written.note is not None:
+            self.problems.append(written.note)
+
+    async def _establish(self, crds: Sequence[Change]) -> None:
+        """Wait until CRDs are served, and learn what they serve: what comes next may be of their kind."""
+        if not crds:
+            return
+        await self.wait(crds)
+        discovered = await discover(self.connection)
+        self.state = replace(self.state, api_resources=discovered.resources, undiscovered=discovered.failed)
+
+    def _done(self, key: ObjectKey) -> bool:
+        return key in self.results and self.results[key].result == "done"
+
+    def _settle(self, change: Change, result: Result, problem: Problem | None) -> None:
+        self.results[change.key] = ChangeResult(change=change, result=result, problem=problem)
+
+    def _tell(self, stage: Stage, key: ObjectKey | None = None, text: str = "") -> None:
+        finished = sum(one.result == "done" for one in self.results.values())
+        self.listener(
+            Event(member=self.name, stage=stage, finished=finished, total=len(self.changes), key=key, text=text)
+        )
+
+    def _not_ready(self, change: Change, seen: Health) -> Problem:
+        return Problem(
+            what=f"not ready after {self.timeout_s:g} s",
+            member=self.name,
+            object=str(change.key),
+            why=f"{seen.code}: {seen.reason}" if seen.reason else seen.code,
+            hint="kadm status shows how it goes on; --timeout waits longer",
+        )
+
+    def _not_served(self, change: Change) -> Problem:
+        return Problem(
+            what=f"the member does not serve version {change.version} of this kind",
+            member=self.name,
+            object=str(change.key),
+            where=change.desired.location if change.desired else None,
+        )
