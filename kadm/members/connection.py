@@ -1,0 +1,288 @@
+"""One member's connection: every byte that kadm sends to a member goes through ``Connection.request``."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+from urllib.parse import urlencode
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from kadm.errors import KadmError, MemberError, MemberRefused, MemberUnreachable
+from kadm.members.refusal import ManifestRefused, is_secret_path, refusal
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+T = TypeVar("T")
+
+JSON = "application/json"
+APPLY_PATCH = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
+
+DEFAULT_REQUEST_TIMEOUT_S = 30.0
+_CONNECT_TIMEOUT_S = 10.0
+_CONNECTIONS_PER_MEMBER = 8
+_ATTEMPTS = 5
+_FIRST_BACK_OFF_S = 0.2
+_RETRIED = frozenset({429, 500, 502, 503, 504})
+_USER_AGENT = "kadm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """How one member is reached, and as whom.
+
+    ``server`` is a URL without trailing slash and without user info; ``authorization`` gives the current header value,
+    or None for none; ``renew`` forgets a credential that the member did not accept and says whether asking again may
+    give another one. ``source`` names context and file, for messages.
+    """
+
+    server: str
+    source: str = ""
+    tls: ssl.SSLContext | None = None
+    tls_server_name: str | None = None
+    proxy: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    authorization: Callable[[], Awaitable[str | None]] | None = None
+    renew: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A successful answer: the HTTP status, the media type without parameters' spaces, and the body as it came."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+class WriteWhileReading(KadmError):
+    """Something tried to write through a connection that only reads: a fault in kadm, stopped before it was sent."""
+
+
+class Connection:
+    """One member. An async context manager; ``read_only`` lets reads and dry runs pass and refuses every other request
+    before it is sent. ``name`` is the member's name."""
+
+    def __init__(
+        self,
+        name: str,
+        access: Access,
+        *,
+        request_timeout_s: float = DEFAULT_REQUEST_TIMEOUT_S,
+        read_only: bool = True,
+    ) -> None:
+        self.name = name
+        self.access = access
+        self.request_timeout_s = request_timeout_s
+        self.read_only = read_only
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(limit=_CONNECTIONS_PER_MEMBER, ssl=self.access.tls or True)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=[("User-Agent", _USER_AGENT), ("Accept-Encoding", "gzip"), *self.access.headers],
+            read_bufsize=2**20,  # lists are megabytes
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of all sockets. Closing twice is fine."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: Method,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+        about: str = "",
+        timeout_s: float | None = None,
+    ) -> Answer:
+        """The member's answer to one request, if it is a success.
+
+        ``path`` starts with a slash, its segments percent-encoded. ``body`` is a JSON value. ``about`` names the object
+        in messages. ``timeout_s`` (default: the connection's) bounds everything: connecting, all attempts and the waits
+        between them. 429 and 5xx are tried again, as Retry-After says or with growing waits, while the deadline leaves
+        room: so a write must bear being done twice (uid or resourceVersion see to that).
+
+        Raises MemberRefused for an answer that is no success (ManifestRefused where the manifest is at fault),
+        MemberUnreachable where none came, WriteWhileReading for a write on a connection that only reads.
+        """
+        self._guard(method, path, query or {})
+        limit_s = self.request_timeout_s if timeout_s is None else timeout_s
+        target = f"{path}?{urlencode(query)}" if query else path
+        payload = None if body is None else msgspec.json.encode(body)
+        refused: MemberRefused | None = None
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + limit_s
+        try:
+            async with asyncio.timeout_at(deadline):
+                for attempt in range(_ATTEMPTS):
+                    status, headers, text = await self._send(
+                        method, target, payload=payload, content_type=content_type, accept=accept
+                    )
+                    if 200 <= status < 300:
+                        return Answer(status, headers.get("Content-Type", ""), text)
+                    refused = refusal(
+                        status=status,
+                        text=text,
+                        path=path,
+                        method=method,
+                        member=self.name,
+                        about=about,
+                        hint=self._credential_hint(status),
+                    )
+                    if status == 401 and attempt == 0 and self.access.renew():
+                        continue
+                    wait_s = _wait_s(refused, headers.get("Retry-After"), attempt)
+                    if wait_s is None or loop.time() + wait_s >= deadline:
+                        raise refused
+                    await asyncio.sleep(wait_s)
+        except aiohttp.ClientError as error:  # first: some of them are TimeoutErrors too
+            raise translated(error, member=self.name, about=about or path, access=self.access) from error
+        except TimeoutError as error:
+            if refused is not None:
+                raise refused from error
+            raise MemberUnreachable(
+                f"no answer within {limit_s:g} s",
+                member=self.name,
+                object=about or path,
+                why=f"asked {self.access.server}",
+                hint="--request-timeout allows more",
+            ) from error
+        except OSError as error:
+            raise translated(error, member=self.name, about=about or path, access=self.access) from error
+        assert refused is not None  # the loop ends without an answer only after a refusal
+        raise refused
+
+    async def read(self, path: str, shape: type[T], *, query: Mapping[str, str] | None = None, about: str = "") -> T:
+        """The answer to a GET as ``shape`` (a type that msgspec decodes). Raises what ``request`` raises."""
+        answer = await self.request("GET", path, query=query, about=about)
+        return self.decode(answer.body, shape, path=path, about=about)
+
+    def decode(self, body: bytes, shape: type[T], *, path: str, about: str = "") -> T:
+        """A body as ``shape``. Raises MemberRefused where it is something else; its message quotes no value."""
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            why = "" if is_secret_path(path) else str(error)
+            raise MemberRefused(
+                "the answer is not what an API server sends",
+                status=200,
+                member=self.name,
+                object=about or path,
+                why=why,
+                hint=f"check what answers at {self.access.server}",
+            ) from error
+
+    async def _send(
+        self, method: Method, target: str, *, payload: bytes | None, content_type: str, accept: str
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Send one request: status, headers, body. The only call of the session in all of kadm."""
+        assert self._session is not None, "the connection is not open"
+        headers = {"Accept": accept}
+        if payload is not None:
+            headers["Content-Type"] = content_type
+        if self.access.authorization is not None:
+            value = await self.access.authorization()
+            if value is not None:
+                headers["Authorization"] = value
+        async with self._session.request(
+            method,
+            URL(self.access.server + target, encoded=True),
+            data=payload,
+            headers=headers,
+            allow_redirects=False,  # a redirect would carry the credential to somebody else
+            proxy=self.access.proxy,
+            server_hostname=self.access.tls_server_name,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(_CONNECT_TIMEOUT_S, self.request_timeout_s)),
+        ) as response:
+            return response.status, response.headers, await response.read()
+
+    def _guard(self, method: Method, path: str, query: Mapping[str, str]) -> None:
+        if self.read_only and method != "GET" and query.get("dryRun") != "All":
+            raise WriteWhileReading(
+                f"{method} refused before it was sent: nothing may be written here",
+                member=self.name,
+                object=path,
+                hint="this is a fault in kadm: please report it",
+            )
+
+    def _credential_hint(self, status: int) -> str:
+        if status in (401, 403) and self.access.source:
+            verb = "is not accepted: renew it" if status == 401 else "lacks this permission: grant it in the member"
+            return f"the credential of {self.access.source} {verb}"
+        return ""
+
+
+def translated(error: Exception, *, member: str, about: str, access: Access) -> MemberError:
+    """A transport's error as one of ours: every ``aiohttp.ClientError`` and ``OSError`` has an answer."""
+    what, why, hint = _words(error, access)
+    return MemberUnreachable(what, member=member, object=about, why=why, hint=hint)
+
+
+def _words(error: Exception, access: Access) -> tuple[str, str, str]:
+    """What, why and hint for one error. The first that applies, most special first."""
+    server = access.server
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return (
+                "TLS: the member's certificate is not trusted",
+                f"{server}: {_cause(error.certificate_error)}",
+                "check certificate-authority and tls-server-name in the kubeconfig",
+            )
+        case aiohttp.ClientSSLError():
+            return "TLS: no secure connection", f"{server}: {_cause(error.os_error)}", "check the server's address"
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return "the proxy does not let kadm through", f"on the way to {server}", "check proxy-url and HTTPS_PROXY"
+        case aiohttp.ClientConnectorDNSError():
+            return "the server's name does not resolve", server, "check the address in the kubeconfig, or the network"
+        case aiohttp.ConnectionTimeoutError():
+            return "no connection in time", server, "the member is down, or a firewall drops the packets"
+        case aiohttp.ClientConnectorError():
+            return "no connection", f"{server}: {_cause(error.os_error)}", "the member is down, or the address is wrong"
+        case aiohttp.InvalidURL():
+            return "the server's address is not a URL", server, "check clusters[].cluster.server in the kubeconfig"
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | aiohttp.ClientPayloadError():
+            return "the connection broke off", server, "the member or something before it closed it: try again"
+        case aiohttp.ClientResponseError():
+            return "the answer is no HTTP", server, "check the address, and http against https"
+        case _:
+            return "no connection", f"{server}: {type(error).__name__}", "check the address in the kubeconfig"
+
+
+def _cause(error: BaseException) -> str:
+    """The reason inside an OS or TLS error, without Python's decoration."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or "").replace("_", " ").lower() or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
+
+
+def _wait_s(refused: MemberRefused, retry_after: str | None, attempt: int) -> float | None:
+    """How long to wait before asking again, in seconds, or None where asking again is no use."""
+    if refused.status not in _RETRIED or isinstance(refused, ManifestRefused) or attempt == _ATTEMPTS - 1:
+        return None
+    if retry_after is not None and retry_after.strip().isdigit():
+        return float(retry_after)
+    return float(_FIRST_BACK_OFF_S * 2**attempt)

@@ -1,0 +1,312 @@
+"""From a kubeconfig's context to ``Access``: server, TLS, proxy, and the header that says who asks.
+
+The ``kubernetes`` package reads what a kubeconfig says plainly (server, TLS switches, token, basic authentication)
+into its ``Configuration``; it is imported when the first member is opened. What it gets wrong stands here: private keys
+would lie in temporary files until the process ends, token files would be read once and with their newline,
+impersonation would be ignored, and an OpenID refresh would send its secrets without checking a certificate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import ssl
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from kadm.errors import MemberUnreachable
+from kadm.members.connection import Access
+from kadm.members.exec_plugin import ExecCredential, ExecPlugin
+from kadm.members.kubeconfig import Context, Kubeconfigs
+from kadm.members.proxy import proxy_for
+from kadm.model.cluster import FederatedCluster
+from kadm.model.objects import JsonObject
+
+_TOKEN_FILE_S = 60.0
+"""How long the content of a token file is used before it is read again: bound tokens are rotated in place."""
+
+
+class Credentials:
+    """Access to members by their kubeconfigs. Exec plugins that several members share run once."""
+
+    def __init__(self, kubeconfigs: Kubeconfigs, environ: Mapping[str, str]) -> None:
+        self._kubeconfigs = kubeconfigs
+        self._environ = environ
+        self._plugins: dict[str, ExecPlugin] = {}
+        self._system_tls: ssl.SSLContext | None = None
+
+    async def access(self, cluster: FederatedCluster, *, timeout_s: float) -> Access:
+        """How ``cluster`` is reached; an exec plugin has ``timeout_s`` to give its credential.
+
+        Raises MemberUnreachable that names the kubeconfig, the context and what is wrong with it.
+        """
+        context = self._kubeconfigs.find(cluster.name, cluster.spec.kubeconfig)
+        return await self.access_by(context, cluster.name, timeout_s=timeout_s)
+
+    async def access_by(self, context: Context, member: str, *, timeout_s: float) -> Access:
+        """How the server of ``context`` is reached. Raises MemberUnreachable."""
+        plugin = self._plugin(context, member)
+        credential = await _asked(plugin, context, member, timeout_s) if plugin else None
+        configuration = await _configuration(context, member)
+        server, basic = _server(context, configuration.host, member)
+        return Access(
+            server=server,
+            source=str(context),
+            tls=self._tls(context, member, configuration, credential) if server.startswith("https:") else None,
+            tls_server_name=configuration.tls_server_name,
+            proxy=_proxy(context, member, configuration.proxy or proxy_for(server, self._environ)),
+            headers=_impersonation(context.user),
+            authorization=_authorization(context, member, plugin, configuration.api_key.get("BearerToken") or basic),
+            renew=_renewal(plugin),
+        )
+
+    def _plugin(self, context: Context, member: str) -> ExecPlugin | None:
+        if not context.user.get("exec"):
+            return None
+        identity = ExecPlugin.identity(context)
+        if identity not in self._plugins:
+            self._plugins[identity] = ExecPlugin(context, member, self._environ)
+        return self._plugins[identity]
+
+    def _tls(
+        self, context: Context, member: str, configuration: Any, credential: ExecCredential | None
+    ) -> ssl.SSLContext:
+        """Whom to trust, and the client's certificate. Shared where it is the system's trust and no certificate."""
+        authority = _bytes_of(context, member, context.cluster, "certificate-authority")
+        if credential is not None and credential.client_certificate_data:
+            certificate: bytes | None = credential.client_certificate_data.encode()
+            key: bytes | None = credential.client_key_data.encode()
+        else:
+            certificate = _bytes_of(context, member, context.user, "client-certificate")
+            key = _bytes_of(context, member, context.user, "client-key")
+        plain = authority is None and certificate is None and configuration.verify_ssl
+        if plain and self._system_tls is not None:
+            return self._system_tls
+        try:
+            made = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
+            # Python 3.13 demands extensions that many clusters' own authorities lack, and that Go does not ask for.
+            made.verify_flags &= ~ssl.VERIFY_X509_STRICT
+            if not configuration.verify_ssl:
+                made.check_hostname = False
+                made.verify_mode = ssl.CERT_NONE
+            if certificate is not None:
+                _load_client_certificate(made, certificate, key or certificate)
+        except (ssl.SSLError, ValueError) as error:
+            raise _unusable(context, member, "a certificate or key in it is no PEM, or they do not match") from error
+        if plain:
+            self._system_tls = made
+        return made
+
+
+async def _asked(plugin: ExecPlugin, context: Context, member: str, timeout_s: float) -> ExecCredential:
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await plugin.credential()
+    except TimeoutError as error:
+        raise MemberUnreachable(
+            "no credential",
+            member=member,
+            object=str(context),
+            why=f"its exec plugin gave none within {timeout_s:g} s",
+            hint="--request-timeout allows more; run the plugin by hand: it may wait for a login",
+        ) from error
+
+
+async def _configuration(context: Context, member: str) -> Any:
+    """The client's Configuration for what the context says plainly; certificates, keys and plugins are left out."""
+    from kubernetes.aio.client import Configuration
+    from kubernetes.aio.config import ConfigException, load_kube_config_from_dict
+
+    _check_auth_provider(context, member)
+    provider = context.user.get("auth-provider") or {}
+    id_token = (provider.get("config") or {}).get("id-token")
+    user = {key: context.user[key] for key in ("username", "password", "token") if context.user.get(key)}
+    if id_token and "token" not in user:
+        user["token"] = id_token
+    cluster = {
+        key: context.cluster[key]
+        for key in ("server", "insecure-skip-tls-verify", "tls-server-name", "proxy-url")
+        if context.cluster.get(key)
+    }
+    plain = {
+        "current-context": context.name,
+        "contexts": [{"name": context.name, "context": {"cluster": "cluster", "user": "user"}}],
+        "clusters": [{"name": "cluster", "cluster": cluster}],
+        "users": [{"name": "user", "user": user}],
+    }
+    configuration = Configuration()
+    try:
+        load: Any = load_kube_config_from_dict  # the package is not typed
+        await load(plain, context=context.name, client_configuration=configuration)
+    except ConfigException as error:
+        raise _unusable(context, member, "the client does not accept it") from error
+    return configuration
+
+
+def _check_auth_provider(context: Context, member: str) -> None:
+    """Raise MemberUnreachable for an auth provider that cannot give a token here and now."""
+    provider = context.user.get("auth-provider")
+    if not provider:
+        return
+    name = provider.get("name")
+    if name != "oidc":
+        raise _unusable(
+            context,
+            member,
+            f"auth-provider {name} was removed from Kubernetes in 1.26",
+            hint="use the provider's exec plugin, as kubectl does now",
+        )
+    if _expired((provider.get("config") or {}).get("id-token") or "", datetime.now(UTC)):
+        raise _unusable(
+            context,
+            member,
+            "its OpenID token has expired",
+            hint=f"kubectl --context {context.name} version renews and stores it; or use an exec plugin (kubelogin)",
+        )
+
+
+def _expired(id_token: str, now: datetime) -> bool:
+    """Whether a JSON Web Token is past its ``exp`` (RFC 7519); one that cannot be read counts as expired."""
+    try:
+        payload = id_token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return "exp" in claims and now.timestamp() >= float(claims["exp"])
+    except (IndexError, ValueError, TypeError):
+        return True
+
+
+def _server(context: Context, stated: str, member: str) -> tuple[str, str | None]:
+    """The server's URL without user info, and the basic authentication that the user info meant, or None."""
+    if not context.cluster.get("server"):
+        raise _unusable(context, member, "its cluster names no server")
+    # Without a scheme kubectl takes https where anything about TLS is set, http otherwise.
+    scheme = "https" if any("certificate" in key or "tls" in key for key in context.cluster) else "http"
+    parts = urlsplit(stated if "://" in stated else f"{scheme}://{stated}")
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise _unusable(context, member, "its server has no valid port") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _unusable(context, member, "its server is not an http or https URL")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    basic = None
+    if parts.username is not None:
+        pair = f"{parts.username}:{parts.password or ''}"
+        basic = "Basic " + base64.b64encode(pair.encode()).decode()
+    netloc = f"{host}:{port}" if port else host
+    return urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", "")), basic
+
+
+def _proxy(context: Context, member: str, proxy: str | None) -> str | None:
+    if proxy and urlsplit(proxy).scheme not in ("http", "https"):
+        raise _unusable(
+            context,
+            member,
+            f"its proxy speaks {urlsplit(proxy).scheme or 'no known protocol'}",
+            hint="kadm speaks to http and https proxies",
+        )
+    return proxy
+
+
+def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
+    """The headers that make the API server treat the request as somebody else's, where the kubeconfig asks for it."""
+    headers = [
+        (header, str(user[key]))
+        for header, key in (("Impersonate-User", "as"), ("Impersonate-Uid", "as-uid"))
+        if user.get(key)
+    ]
+    headers += [("Impersonate-Group", str(group)) for group in user.get("as-groups") or ()]
+    for key, values in (user.get("as-user-extra") or {}).items():
+        headers += [(f"Impersonate-Extra-{quote(str(key), safe='')}", str(value)) for value in values or ()]
+    return tuple(headers)
+
+
+def _authorization(
+    context: Context, member: str, plugin: ExecPlugin | None, stated: str | None
+) -> Callable[[], Awaitable[str | None]] | None:
+    """What gives the Authorization header, or None where there is none. The plugin wins, then the token file."""
+    if plugin is not None:
+
+        async def from_plugin() -> str | None:
+            credential = await plugin.credential()
+            return f"Bearer {credential.token}" if credential.token else None
+
+        return from_plugin
+    if context.user.get("tokenFile"):
+        return _TokenFile(context, member).header
+    if stated is None:
+        return None
+
+    async def from_kubeconfig() -> str | None:
+        return stated
+
+    return from_kubeconfig
+
+
+class _TokenFile:
+    """A token in a file that somebody else rotates."""
+
+    def __init__(self, context: Context, member: str) -> None:
+        self._context, self._member = context, member
+        self._read_at: float | None = None
+        self._header = ""
+
+    async def header(self) -> str:
+        if self._read_at is None or time.monotonic() - self._read_at > _TOKEN_FILE_S:
+            content = _bytes_of(self._context, self._member, self._context.user, "tokenFile") or b""
+            self._header = f"Bearer {content.decode('utf-8', 'replace').strip()}"
+            self._read_at = time.monotonic()
+        return self._header
+
+
+def _renewal(plugin: ExecPlugin | None) -> Callable[[], bool]:
+    def renew() -> bool:
+        if plugin is None:
+            return False
+        plugin.forget()
+        return True
+
+    return renew
+
+
+def _bytes_of(context: Context, member: str, entry: JsonObject, key: str) -> bytes | None:
+    """The content of ``KEY-data`` (base64), else of the file that ``KEY`` names, else None."""
+    encoded = entry.get(f"{key}-data")
+    if encoded:
+        try:
+            return base64.b64decode(str(encoded))
+        except (binascii.Error, ValueError) as error:
+            raise _unusable(context, member, f"its {key}-data is not base64") from error
+    named = entry.get(key)
+    if not named:
+        return None
+    try:
+        return Path(named).read_bytes()
+    except OSError as error:
+        raise _unusable(context, member, f"its {key} {named} cannot be read: {error.strerror}") from error
+
+
+def _load_client_certificate(made: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Give the context a certificate. Python reads it from files only: they live as long as this call, for us alone."""
+    with tempfile.TemporaryDirectory(prefix="kadm-") as directory:
+        certificate_file, key_file = Path(directory, "certificate"), Path(directory, "key")
+        certificate_file.write_bytes(certificate)
+        key_file.touch(mode=0o600)
+        key_file.write_bytes(key)
+        made.load_cert_chain(certificate_file, key_file, password=_no_passphrase)
+
+
+def _no_passphrase() -> str:
+    """Asked for an encrypted key's passphrase: none, instead of a prompt on the terminal."""
+    return ""
+
+
+def _unusable(context: Context, member: str, why: str, hint: str = "") -> MemberUnreachable:
+    return MemberUnreachable("the kubeconfig is not usable", member=member, object=str(context), why=why, hint=hint)

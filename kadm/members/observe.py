@@ -1,0 +1,62 @@
+"""The state of one member: who it is, whether it is ready, what it serves, what kadm recorded there."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+from kadm.errors import MemberError
+from kadm.members.capacity import read_capacity
+from kadm.members.connection import Connection
+from kadm.members.discovery import Discovered, discover
+from kadm.members.identity import IDENTITY_NAMESPACE, Readiness, read_readiness, read_uid, read_version
+from kadm.members.record import read_record
+from kadm.members.together import together
+from kadm.model.observation import MemberState, Observation
+
+
+async def observe_member(connection: Connection, fleet: str, *, capacity: bool = False) -> MemberState:
+    """All that scheduling needs of one member; ``capacity`` reads nodes and pods too.
+
+    Raises MemberError where anything of it could not be read: half a state is none. Only groups whose discovery fails
+    in the member itself are tolerated and named (``MemberState.undiscovered``).
+    """
+    uid = await read_uid(connection)
+    parts: dict[str, Coroutine[Any, Any, Any]] = {
+        "record": read_record(connection, fleet, member_uid=uid),
+        "version": read_version(connection),
+        "readiness": read_readiness(connection),
+        "discovery": discover(connection),
+    }
+    if capacity:
+        parts["capacity"] = read_capacity(connection)
+    read = await together(parts)
+    readiness: Readiness = read["readiness"]
+    discovered: Discovered = read["discovery"]
+    return MemberState(
+        name=connection.name,
+        uid=uid,
+        version=read["version"],
+        ready=readiness.ready,
+        ready_reason=readiness.reason,
+        api_resources=discovered.resources,
+        undiscovered=discovered.failed,
+        record=read["record"],
+        capacity=read.get("capacity"),
+    )
+
+
+def without_twins(observation: Observation) -> Observation:
+    """The observation, if no two members are the same cluster. Raises MemberError that names those that are."""
+    names_by_uid: dict[str, list[str]] = {}
+    for name, state in observation.read.items():
+        names_by_uid.setdefault(state.uid, []).append(name)
+    twins = [names for names in names_by_uid.values() if len(names) > 1]
+    if twins:
+        raise MemberError(
+            "; ".join(f"{' and '.join(names)} are the same cluster" for names in twins),
+            member=twins[0][0],
+            why=f"namespace {IDENTITY_NAMESPACE} has the same uid",
+            hint="remove all but one of these files from clusters/, or correct spec.kubeconfig",
+        )
+    return observation

@@ -1,0 +1,144 @@
+"""A member's answer that is no success, as an error that says what, where, why and what to do.
+
+Values of Secrets never come through: what the API server says about a Secret is reduced to the path of the field, for
+its messages quote values (``expected string, got …{Value:987654}``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from kadm.errors import MemberRefused
+from kadm.model.objects import JsonObject
+
+_MANIFEST_FAULTS = ("failed to create typed", "failed to convert")
+_SECRETS = re.compile(r"/api/v1/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:/|$)")
+_SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
+_LONGEST_WHY = 600
+
+_HINTS = {
+    401: "the member does not accept this credential: renew it, or check the context",
+    403: "grant this permission to the credential's user in the member",
+    410: "the member has forgotten this version: read again",
+    429: "the member is overloaded or limits this client: try again later, or lower --parallel",
+}
+
+
+class ManifestRefused(MemberRefused):
+    """The member cannot read the object as its kind at all: the manifest's fault, whatever is tried again.
+
+    API servers answer 500 without a reason here: unknown fields, wrong types, duplicate keys of a list.
+    """
+
+
+def is_secret_path(path: str) -> bool:
+    """Whether a request's path names Secrets, one or many."""
+    return _SECRETS.search(path) is not None
+
+
+def refusal(
+    *, status: int, text: bytes, path: str, method: str, member: str, about: str = "", hint: str = ""
+) -> MemberRefused:
+    """The error for one answer. ``about`` names the object (empty: the path does), ``hint`` replaces the usual one."""
+    body = _status_object(text)
+    message = str(body.get("message") or "") if body is not None else _plain_text(text)
+    reason = str(body.get("reason") or "") if body is not None else ""
+    fault = status == 500 and not reason and message.startswith(_MANIFEST_FAULTS)
+    if is_secret_path(path):
+        message = _masked(message, fault=fault)
+        body = None if body is None else _masked_status(body, message)
+    error = ManifestRefused if fault else MemberRefused
+    return error(
+        _what(status, reason, method, fault=fault),
+        status=status,
+        reason=reason,
+        body=body,
+        member=member,
+        object=about or path.partition("?")[0],
+        why=message[:_LONGEST_WHY],
+        hint=hint or _HINTS.get(status, ""),
+    )
+
+
+def is_not_found(refused: MemberRefused) -> bool:
+    """Whether the member says that the object asked for does not exist.
+
+    A 404 without a Status object means something else (a type that is not served, a proxy in between) and is no proof
+    of absence.
+    """
+    return refused.status == 404 and refused.reason == "NotFound" and refused.body is not None
+
+
+def missing_namespace(refused: MemberRefused) -> bool:
+    """Whether a write failed because its namespace does not exist."""
+    details = refused.body.get("details") if refused.body else None
+    return is_not_found(refused) and isinstance(details, dict) and details.get("kind") == "namespaces"
+
+
+def _what(status: int, reason: str, method: str, *, fault: bool) -> str:
+    if fault:
+        return "the manifest does not fit its kind in this member"
+    verb = "read" if method in ("GET", "HEAD") else "write"
+    words = {
+        400: f"the member rejected the {verb} as malformed",
+        401: "not authenticated",
+        403: f"{verb} forbidden",
+        404: "not found",
+        409: "conflict",
+        410: "gone",
+        413: "the object is too large",
+        415: "the member does not know this kind of patch",
+        422: "the object is invalid",
+        429: "too many requests",
+        500: f"the member failed to {verb}",
+        503: "the member is not available",
+        504: "the member timed out inside",
+    }
+    if 300 <= status < 400:
+        return f"the member redirects elsewhere ({status}): this is not an API server, or a login stands in front of it"
+    text = words.get(status, f"the member answered {status}")
+    return f"{text} ({status} {reason})" if reason else f"{text} ({status})" if str(status) not in text else text
+
+
+def _status_object(text: bytes) -> JsonObject | None:
+    """The Kubernetes Status in the answer, or None where it holds none."""
+    try:
+        body: Any = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+    return body if isinstance(body, dict) and body.get("kind") == "Status" else None
+
+
+def _plain_text(text: bytes) -> str:
+    """The first line of an answer that is no Status; nothing of a page of HTML, which says nothing here."""
+    lines = text.decode("utf-8", "replace").strip().splitlines()
+    return "" if not lines or lines[0].lstrip().startswith("<") else lines[0].strip()
+
+
+def _masked(message: str, *, fault: bool) -> str:
+    field = _SECRET_FIELD.search(message)
+    what = message.partition(" (")[0].partition(":")[0] if fault else ""
+    place = f"at {field[0]}" if field else ""
+    told = ": ".join(part for part in (what, place) if part)
+    return f"{told} (the rest is hidden: it may quote the Secret)" if message else ""
+
+
+def _masked_status(body: JsonObject, message: str) -> JsonObject:
+    """The Status without texts: causes keep their field and reason."""
+    masked: JsonObject = {key: body[key] for key in ("kind", "apiVersion", "status", "reason", "code") if key in body}
+    masked["message"] = message
+    details = body.get("details")
+    if isinstance(details, dict):
+        kept = {key: details[key] for key in ("name", "group", "kind", "uid", "retryAfterSeconds") if key in details}
+        causes = details.get("causes")
+        if isinstance(causes, list):
+            kept["causes"] = [
+                {key: cause[key] for key in ("reason", "field") if key in cause}
+                for cause in causes
+                if isinstance(cause, dict)
+            ]
+        masked["details"] = kept
+    return masked
