@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kadm.sandbox.quantities import canonical
+from kadm.model.quantity import QuantityError, canonical_quantity
 from kadm.sandbox.schema import Atom, FieldRule, Schema, object_meta
 
 Object = dict[str, Any]
@@ -41,10 +41,15 @@ def decode(obj: Mapping[str, Any], schema: Schema) -> Decoded:
     """The object as the server stores it. Raises DecodeError."""
     unknown: list[str] = []
     if schema.typed:
-        return Decoded(_struct(obj, schema.root, "", unknown), tuple(unknown))
-    out = dict(obj)
-    if isinstance(out.get("metadata"), dict):
-        out["metadata"] = _struct(out["metadata"], object_meta(), "metadata", unknown)
+        out = _struct(obj, schema.root, "", unknown)
+    else:
+        out = dict(obj)
+        if isinstance(out.get("metadata"), dict):
+            out["metadata"] = _struct(out["metadata"], object_meta(), "metadata", unknown)
+    given = obj.get("metadata")
+    if isinstance(given, dict) and given.get("managedFields") == []:
+        # An empty list is an order to forget all owners; Go tells it from none at all, and ``[{}]`` says the same.
+        out["metadata"]["managedFields"] = [{}]
     return Decoded(out, tuple(unknown))
 
 
@@ -223,16 +228,16 @@ def _float(value: object, path: str, owner: Atom) -> Any:
 
 
 def _quantity(value: object, path: str, owner: Atom) -> Any:
-    if isinstance(value, str):
-        text = value
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        text = repr(value)
-    else:
-        raise DecodeError("unmarshalerDecoder: quantities must match the regular expression")
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise DecodeError(_NO_QUANTITY)
     try:
-        return canonical(text)
-    except ValueError as error:
-        raise DecodeError(str(error)) from None
+        return _canonical(value.strip() if isinstance(value, str) else value)
+    except QuantityError:
+        raise DecodeError(_NO_QUANTITY) from None
+
+
+_canonical = functools.lru_cache(maxsize=4096)(canonical_quantity)
+_NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
 def _int_or_string(value: object, path: str, owner: Atom) -> Any:

@@ -545,10 +545,10 @@ def _grouped(items: list[Any], atom: Atom) -> dict[str, list[Any]]:
 
 
 def remove(value: Any, fields: FieldSet, atom: Atom) -> Any:
-    """``value`` without the fields of the set and all below them; null where nothing is left."""
+    """``value`` without the fields of the set and all below them. A map or list that loses all stays as an empty one."""
     if isinstance(value, dict) and atom.is_map:
         if not value or atom.map_atomic:
-            return None
+            return {}
         declared, values = atom.fields, atom.values
         out: dict[str, Any] = {}
         for name, item in value.items():
@@ -557,10 +557,10 @@ def remove(value: Any, fields: FieldSet, atom: Atom) -> Any:
                 out[name] = item
             elif not owns(node):
                 out[name] = remove(item, node, declared.get(name) or values or _ANY)
-        return out or None
+        return out
     if isinstance(value, list) and atom.is_list:
         if not value or atom.keys is None:
-            return None
+            return []
         assert atom.items is not None
         kept = []
         for item in value:
@@ -569,5 +569,5 @@ def remove(value: Any, fields: FieldSet, atom: Atom) -> Any:
                 kept.append(item)
             elif not owns(node):
                 kept.append(remove(item, node, atom.items))
-        return kept or None
+        return kept
     return value
