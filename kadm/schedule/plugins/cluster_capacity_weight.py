@@ -1,0 +1,121 @@
+"""Replicas ClusterCapacityWeight: the division of strategy Spread (scheduling spec 4.13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from kadm.model.quantity import whole
+from kadm.schedule.framework import CapacityUnknown, Shares
+from kadm.schedule.member import Member
+from kadm.schedule.planner import Preference, divide, fnv1_32
+from kadm.schedule.replica_bounds import bounds_of, keeps_unschedulable, limit_of
+from kadm.schedule.resources import CPU, GPU
+from kadm.schedule.unit import SchedulingUnit
+
+_SUM = 1000
+_HEADROOM = 1.4
+"""How far a member's weight may exceed its share of what the members can hand out."""
+
+
+class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True):
+    """By the weights of the placement list; where it sets none at all, by what the members have free."""
+
+    def divide(self, unit: SchedulingUnit, members: Sequence[Member]) -> Shares:
+        static = unit.rules.placements.weights
+        weights = static or dynamic_weights(unit, members)
+        limits = {member.name: limit_of(unit, member) for member in members}
+        division = divide(
+            {name: Preference(weights.get(name, 0), limit.min, limit.max) for name, limit in limits.items()},
+            total=unit.replicas or 0,
+            key=unit.name,
+            current={name: unit.current_replicas(name) for name in unit.current},
+            bounds=bounds_of(unit),
+            avoid_disruption=unit.rules.avoid_disruption,
+            keep_unschedulable=keeps_unschedulable(unit),
+        )
+        word = "weight" if static else "weight by free capacity"
+        weight_sum = sum(weights.get(name, 0) for name in limits)
+        return Shares(
+            replicas={name: division.total(name) for name in limits},
+            notes={
+                name: (
+                    f"{word} {weights.get(name, 0)} of {weight_sum}{limit.note}: {division.goal[name]} of {unit.replicas}",
+                    *_difference(unit, name, division.goal[name], division.plan[name]),
+                    *_overflow(division.overflow.get(name, 0)),
+                )
+                for name, limit in limits.items()
+            },
+        )
+
+
+def _difference(unit: SchedulingUnit, member: str, goal: int, plan: int) -> tuple[str, ...]:
+    if plan == goal:
+        return ()
+    if plan == unit.current_replicas(member):
+        return (f"stays at {plan}: replicas that run are not moved (avoidDisruption)",)
+    return (f"gets {plan}: replicas that run elsewhere are not moved (avoidDisruption)",)
+
+
+def _overflow(replicas: int) -> tuple[str, ...]:
+    return (f"{replicas} more stay, although it cannot run them now",) if replicas else ()
+
+
+class _Amount(NamedTuple):
+    """Whole units of the resource that decides; free may not be negative."""
+
+    allocatable: int
+    free: int
+
+
+def dynamic_weights(unit: SchedulingUnit, members: Sequence[Member]) -> Mapping[str, int]:
+    """Member → weight by free capacity; the weights of all members add up to about 1000.
+
+    The resource is the GPU where the unit asks for one, else cpu. A weight is capped at 1.4 times the member's part of
+    everything allocatable. What rounding leaves over goes to the largest weight, of equal ones to the member that the
+    planner's hash puts first. Raises CapacityUnknown.
+    """
+    amounts = _amounts(GPU if GPU in unit.request else CPU, members)
+    free_sum = sum(amount.free for amount in amounts.values())
+    allocatable_sum = sum(amount.allocatable for amount in amounts.values())
+    even = _rounded(_SUM / len(amounts))
+    if free_sum == 0:
+        return dict.fromkeys(amounts, even)
+    capped = {}
+    for name, amount in amounts.items():
+        limit = (
+            _rounded(amount.allocatable / allocatable_sum * _SUM * _HEADROOM)
+            if allocatable_sum
+            else _rounded(_SUM / len(amounts))
+        )
+        capped[name] = min(_rounded(amount.free / free_sum * _SUM), limit)
+    capped_sum = sum(capped.values())
+    if capped_sum == 0:  # what is free is only where nothing is allocatable
+        return dict.fromkeys(amounts, even)
+    weights = {name: _rounded(weight / capped_sum * _SUM) for name, weight in capped.items()}
+    largest = min(weights, key=lambda name: (-weights[name], fnv1_32((name + unit.name).encode()), name))
+    weights[largest] += _SUM - sum(weights.values())
+    return weights
+
+
+def _amounts(resource: str, members: Sequence[Member]) -> dict[str, _Amount]:
+    unknown = sorted(member.name for member in members if member.capacity is None)
+    if unknown:
+        raise CapacityUnknown(unknown)
+    return {
+        member.name: _Amount(
+            whole(member.capacity.allocatable.get(resource, 0)),
+            max(whole(member.capacity.available.get(resource, 0)), 0),
+        )
+        for member in members
+        if member.capacity is not None
+    }
+
+
+def _rounded(number: float) -> int:
+    """Half away from zero, as Go rounds; ``number`` is not negative."""
+    below = math.floor(number)
+    return below + 1 if number - below >= 0.5 else below

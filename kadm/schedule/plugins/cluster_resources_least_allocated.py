@@ -1,0 +1,29 @@
+"""Score ClusterResourcesLeastAllocated (scheduling spec 4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from kadm.schedule.framework import MAX_SCORE
+from kadm.schedule.member import Member
+from kadm.schedule.utilization import demands, weighted_mean
+from kadm.schedule.unit import SchedulingUnit
+
+
+class ClusterResourcesLeastAllocated(Struct, frozen=True, forbid_unknown_fields=True):
+    """The emptier a member, the better."""
+
+    def score(self, unit: SchedulingUnit, member: Member) -> int:
+        return weighted_mean(
+            {
+                resource: 0
+                if need.allocatable <= 0 or need.requested > need.allocatable
+                else (need.allocatable - need.requested) * MAX_SCORE // need.allocatable
+                for resource, need in demands(unit, member).items()
+            }
+        )
+
+    def normalize(self, scores: Mapping[str, int]) -> Mapping[str, int]:
+        return scores
