@@ -16,6 +16,14 @@ from kadm.model.objects import JsonObject
 
 _MANIFEST_FAULTS = ("failed to create typed", "failed to convert")
 _SECRETS = re.compile(r"/api/v1/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:/|$)")
+_QUOTES_NOTHING = re.compile(
+    r'secrets(?: "[^"]*")? is forbidden: User "[^"]*" cannot [a-z]+ resource "secrets" in API group ""'
+    r'(?: in the namespace "[^"]*"| at the cluster scope)?'
+    r'|secrets "[^"]*" (?:not found|already exists)'
+    r'|namespaces "[^"]*" not found'
+    r'|admission webhook "[^"]*" does not support dry run'
+)
+"""Messages about Secrets that hold names alone: they say what somebody must do, and code tells cases apart by them."""
 _SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
 _LONGEST_WHY = 600
 
@@ -119,6 +127,8 @@ def _plain_text(text: bytes) -> str:
 
 
 def _masked(message: str, *, fault: bool) -> str:
+    if harmless := _QUOTES_NOTHING.match(message):
+        return harmless[0]
     field = _SECRET_FIELD.search(message)
     what = message.partition(" (")[0].partition(":")[0] if fault else ""
     place = f"at {field[0]}" if field else ""
@@ -127,7 +137,7 @@ def _masked(message: str, *, fault: bool) -> str:
 
 
 def _masked_status(body: JsonObject, message: str) -> JsonObject:
-    """The Status without texts: causes keep their field and reason."""
+    """The Status without texts: causes keep their field and reason, conflicts also who holds the field."""
     masked: JsonObject = {key: body[key] for key in ("kind", "apiVersion", "status", "reason", "code") if key in body}
     masked["message"] = message
     details = body.get("details")
@@ -136,9 +146,15 @@ def _masked_status(body: JsonObject, message: str) -> JsonObject:
         causes = details.get("causes")
         if isinstance(causes, list):
             kept["causes"] = [
-                {key: cause[key] for key in ("reason", "field") if key in cause}
+                {key: cause[key] for key in _harmless_keys(cause) if key in cause}
                 for cause in causes
                 if isinstance(cause, dict)
             ]
         masked["details"] = kept
     return masked
+
+
+def _harmless_keys(cause: JsonObject) -> tuple[str, ...]:
+    """What of a cause quotes no value. A conflict's message is the name of the manager that holds the field."""
+    conflict = cause.get("reason") == "FieldManagerConflict"
+    return ("reason", "field", "message") if conflict else ("reason", "field")
