@@ -46,6 +46,7 @@ class ControllerLoop:
         self._failures: dict[tuple[int, Key], int] = {}
         self._timers: dict[tuple[int, Key], asyncio.TimerHandle] = {}
         self._arrived = asyncio.Event()
+        self._settled = asyncio.Event()
 
     async def run(self) -> None:
         """Serve until cancelled. Objects that exist already count as new."""
@@ -63,6 +64,10 @@ class ControllerLoop:
             for timer in self._timers.values():
                 timer.cancel()
 
+    async def settled(self) -> None:
+        """Wait until everything that was there at the start has been looked at."""
+        await self._settled.wait()
+
     async def _read(self, watch: Watch) -> None:
         async for event in watch:
             self._wake(event)
@@ -76,6 +81,7 @@ class ControllerLoop:
                 del self._pending[item]
                 self._sync(item)
                 await asyncio.sleep(0)  # requests get their turn between two keys
+            self._settled.set()
             self._arrived.clear()
             await self._arrived.wait()
 

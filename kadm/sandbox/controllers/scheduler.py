@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from fractions import Fraction
 
+from kadm.model.quantity import QuantityError, parse_quantity
 from kadm.sandbox.api import ApiServer, Event, Object
 from kadm.sandbox.controllers.actions import Update, perform
 from kadm.sandbox.controllers.loop import Key
@@ -25,13 +26,12 @@ from kadm.sandbox.controllers.objects import (
     timestamp,
 )
 from kadm.sandbox.controllers.pods import finished
-from kadm.sandbox.kinds.quantities import parse
 
 MANAGER = "kube-scheduler"
 SCHEDULER_NAME = "default-scheduler"
 UNBOUND_CLAIMS = "pod has unbound immediate PersistentVolumeClaims"
 
-Resources = dict[str, Decimal]
+Resources = dict[str, Fraction]
 
 
 @dataclass
@@ -59,14 +59,20 @@ class NodeState:
         self.used = added(self.used, requests(pod))
 
 
-def amounts(quantities: Mapping[str, object]) -> Resources:
-    """Quantities as numbers; what is none counts as 0."""
-    return {name: parse(str(text)) or Decimal(0) for name, text in quantities.items()}
+def amounts(quantities: Mapping[str, str | int | float]) -> Resources:
+    """Quantities as numbers; what is none counts as 0, as the server has let it pass."""
+    found: Resources = {}
+    for name, text in quantities.items():
+        try:
+            found[name] = parse_quantity(text)
+        except QuantityError:
+            found[name] = Fraction(0)
+    return found
 
 
 def added(one: Resources, other: Resources) -> Resources:
     """The sum by name."""
-    return {name: one.get(name, Decimal(0)) + other.get(name, Decimal(0)) for name in (*one, *other)}
+    return {name: one.get(name, Fraction(0)) + other.get(name, Fraction(0)) for name in (*one, *other)}
 
 
 def requests(pod: Object) -> Resources:
@@ -87,26 +93,26 @@ def requests(pod: Object) -> Resources:
             step = sidecars
         else:
             step = added(sidecars, _container_requests(container))
-        peak = {name: max(peak.get(name, Decimal(0)), step.get(name, Decimal(0))) for name in (*peak, *step)}
+        peak = {name: max(peak.get(name, Fraction(0)), step.get(name, Fraction(0))) for name in (*peak, *step)}
     total = added(total, sidecars)
-    total = {name: max(total.get(name, Decimal(0)), peak.get(name, Decimal(0))) for name in (*total, *peak)}
+    total = {name: max(total.get(name, Fraction(0)), peak.get(name, Fraction(0))) for name in (*total, *peak)}
     total |= amounts((spec.get("resources") or {}).get("requests") or {})
-    return added(added(total, amounts(spec.get("overhead") or {})), {"pods": Decimal(1)})
+    return added(added(total, amounts(spec.get("overhead") or {})), {"pods": Fraction(1)})
 
 
 def refusals(pod: Object, state: NodeState, nodes: Sequence[NodeState]) -> list[str]:
     """Why ``pod`` cannot go to that node, in the words of the first plugin that refuses; empty if it can."""
     spec, node = pod["spec"], state.node
     tolerations = spec.get("tolerations") or ()
-    if node["spec"].get("unschedulable") and not _tolerated(
+    if node["spec"].get("unschedulable") and not tolerated(
         {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, tolerations
     ):
         return ["node(s) were unschedulable"]
     for taint in node["spec"].get("taints") or ():
-        if taint["effect"] in ("NoSchedule", "NoExecute") and not _tolerated(taint, tolerations):
+        if taint["effect"] in ("NoSchedule", "NoExecute") and not tolerated(taint, tolerations):
             value = taint.get("value", "")
             return [f"node(s) had untolerated taint {{{taint['key']}: {value}}}"]
-    if not _node_matches(spec, node):
+    if not node_matches(spec, node):
         return ["node(s) didn't match Pod's node affinity/selector"]
     if _ports(pod) & {port for other in state.pods for port in _ports(other)}:
         return ["node(s) didn't have free ports for the requested pod ports"]
@@ -249,7 +255,8 @@ def _container_requests(container: Object) -> Resources:
     return amounts((container.get("resources") or {}).get("requests") or {})
 
 
-def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
+def tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
+    """Whether one of the tolerations is about that taint."""
     return any(
         (not toleration.get("effect") or toleration["effect"] == taint["effect"])
         and (not toleration.get("key") or toleration["key"] == taint["key"])
@@ -261,7 +268,8 @@ def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
     )
 
 
-def _node_matches(spec: Object, node: Object) -> bool:
+def node_matches(spec: Object, node: Object) -> bool:
+    """Whether the node is one that the pod spec's nodeSelector and required node affinity ask for."""
     labels = labels_of(node)
     if any(labels.get(key) != value for key, value in (spec.get("nodeSelector") or {}).items()):
         return False
@@ -283,20 +291,20 @@ def _lacking(pod: Object, state: NodeState) -> list[str]:
     offered = state.allocatable
     lacking: list[str] = []
     for name, amount in requests(pod).items():
-        if amount and state.used.get(name, Decimal(0)) + amount > offered.get(name, Decimal(0)):
+        if amount and state.used.get(name, Fraction(0)) + amount > offered.get(name, Fraction(0)):
             lacking.append("Too many pods" if name == "pods" else f"Insufficient {name}")
     return lacking
 
 
-def _fullness(pod: Object, state: NodeState) -> Decimal:
+def _fullness(pod: Object, state: NodeState) -> Fraction:
     """How full CPU and memory would be with the pod, as the mean of the two shares."""
     offered, wanted = state.allocatable, requests(pod)
     shares = [
-        (state.used.get(name, Decimal(0)) + wanted.get(name, Decimal(0))) / offered[name]
+        (state.used.get(name, Fraction(0)) + wanted.get(name, Fraction(0))) / offered[name]
         for name in ("cpu", "memory")
         if offered.get(name)
     ]
-    return sum(shares, Decimal(0)) / len(shares) if shares else Decimal(0)
+    return sum(shares, Fraction(0)) / len(shares) if shares else Fraction(0)
 
 
 def _spread_evenly(pod: Object, state: NodeState, nodes: Sequence[NodeState]) -> bool:
@@ -311,7 +319,7 @@ def _spread_evenly(pod: Object, state: NodeState, nodes: Sequence[NodeState]) ->
         counts = {
             zone: 0
             for other in nodes
-            if (zone := labels_of(other.node).get(key)) and _node_matches(pod["spec"], other.node)
+            if (zone := labels_of(other.node).get(key)) and node_matches(pod["spec"], other.node)
         }
         for other in nodes:
             zone = labels_of(other.node).get(key)
