@@ -70,6 +70,9 @@ def _decoded(part: str) -> bytes:
 class Authenticator:
     """Makes and checks the tokens of one member."""
 
+    audiences = (AUDIENCE,)
+    """Whom a token is for that names nobody."""
+
     def __init__(self, store: Store, admin_token: str) -> None:
         self._store = store
         self._admin_token = admin_token
@@ -80,18 +83,22 @@ class Authenticator:
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer":
             return ANONYMOUS
-        if hmac.compare_digest(token.strip(), self._admin_token):
-            return ADMIN
-        found = self.account(token.strip())
+        found = self.whose(token.strip())
         if found is None:
             raise unauthorized()
         return found
+
+    def whose(self, token: str, audiences: tuple[str, ...] = ()) -> User | None:
+        """Whose token this is, for one of these audiences (none: the API server); None if nobody's."""
+        if hmac.compare_digest(token.encode(), self._admin_token.encode()):
+            return ADMIN
+        return self._account(token, audiences or self.audiences)
 
     def issue(self, account: Object, *, now: datetime, lifetime_s: int, audiences: tuple[str, ...]) -> str:
         """A token of a ServiceAccount; no audiences means the API server's own."""
         metadata = account["metadata"]
         claims = {
-            "aud": list(audiences or (AUDIENCE,)),
+            "aud": list(audiences or self.audiences),
             "exp": int((now + timedelta(seconds=lifetime_s)).timestamp()),
             "iat": int(now.timestamp()),
             "iss": AUDIENCE,
@@ -105,10 +112,10 @@ class Authenticator:
         signed = f"{_part({'alg': 'HS256', 'typ': 'JWT'})}.{_part(claims)}"
         return f"{signed}.{self._signature(signed)}"
 
-    def account(self, token: str, audiences: tuple[str, ...] = (AUDIENCE,)) -> User | None:
+    def _account(self, token: str, audiences: tuple[str, ...]) -> User | None:
         """The ServiceAccount whose token this is; None if it is forged, expired, for others, or its account is gone."""
         signed, _, signature = token.rpartition(".")
-        if not signed or not hmac.compare_digest(signature, self._signature(signed)):
+        if not signed or not hmac.compare_digest(signature.encode(), self._signature(signed).encode()):
             return None
         claims = json.loads(_decoded(signed.partition(".")[2]))
         bound = claims["kubernetes.io"]
@@ -127,7 +134,19 @@ class Authenticator:
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-_DISCOVERY_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/")
+_DISCOVERY_PATHS = (
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+)
 _PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _SELF_REVIEWS = {
     "apiGroups": ["authorization.k8s.io", "authentication.k8s.io"],
@@ -171,9 +190,7 @@ class Authorizer:
             raise ApiError(403, "Forbidden", message, {})
         resource = f"{action.resource}/{action.subresource}" if action.subresource else action.resource
         where = f'in the namespace "{action.namespace}"' if action.namespace else "at the cluster scope"
-        why = (
-            f'User "{user.name}" cannot {action.verb} resource "{resource}" in API group "{action.group}" {where}'
-        )
+        why = f'User "{user.name}" cannot {action.verb} resource "{resource}" in API group "{action.group}" {where}'
         raise forbidden(action.resource, action.group, "" if action.verb == "create" else action.name, why)
 
     def rules(self, user: User, namespace: str) -> Iterator[Rule]:
@@ -242,5 +259,3 @@ def user_info(user: User) -> Object:
     if user.extra:
         info["extra"] = {key: list(values) for key, values in user.extra.items()}
     return info
-
-

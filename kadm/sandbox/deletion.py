@@ -36,6 +36,10 @@ ANSWERED_BY_OBJECT = frozenset(
 
 DEFAULT_POD_GRACE_S = 30
 
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+"""Holds a CRD that is being deleted until its objects are gone."""
+
 
 class Deletions:
     """Deletes objects in one member."""
@@ -61,6 +65,8 @@ class Deletions:
             finished = marked is live and is_gone(live)
         else:
             finalizers = _finalizers(live["metadata"].get("finalizers") or [], options.propagation)
+            if resource == DEFINITIONS and CLEANUP_FINALIZER not in finalizers:
+                finalizers = [*finalizers, CLEANUP_FINALIZER]
             grace_s = _grace_s(resource, live, options)
             finished = not finalizers and grace_s == 0
             # Only a graceful deletion shows in the last state: an object of another kind is gone before it could.

@@ -24,6 +24,8 @@ CONTINUE_EXPIRED = (
     "the continue parameter."
 )
 
+LIST_EXPIRED = "The resourceVersion for the provided list is too old."
+
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Part of a list. ``items`` are stored objects; ``remaining`` None means "not counted"."""
@@ -70,9 +72,7 @@ def page(
     try:
         version = parse_version(options.resource_version)
     except ValueError:
-        why = f'strconv.ParseUint: parsing "{options.resource_version}": invalid syntax'
-        shown = f'resourceVersion: Invalid value: "{options.resource_version}": {why}'
-        raise bad_request(f"invalid resource version: {shown}") from None
+        raise _bad_version(options.resource_version) from None
     if options.continue_token:
         if options.resource_version and options.resource_version != "0":
             raise bad_request("specifying resource version is not allowed when using continue")
@@ -86,7 +86,7 @@ def page(
     try:
         items = store.list_at(resource, revision, namespace) if exact else store.list(resource, namespace)
     except Expired:
-        raise expired(CONTINUE_EXPIRED if options.continue_token else "The resourceVersion for the provided list is too old.") from None
+        raise expired(CONTINUE_EXPIRED if options.continue_token else LIST_EXPIRED) from None
     if after:
         items = [item for item in items if object_key(item) > after]
     if not selector.selects_everything:
@@ -121,25 +121,40 @@ def _bad_continue(why: str) -> ApiError:
     return bad_request(f"invalid continue token: continue key is not valid: {why}")
 
 
-def list_object(kind: ResourceKind, found: Page, convert: Callable[[Object], Object]) -> Object:
-    """The List that answers. Items of a built-in kind do not repeat apiVersion and kind."""
+def check_reached(store: Store, asked: str) -> None:
+    """Raise ApiError 504 if the store has not reached the resourceVersion that is asked for, 400 if it is none."""
+    try:
+        version = parse_version(asked)
+    except ValueError:
+        raise _bad_version(asked) from None
+    if version > store.revision:
+        raise version_too_large(asked, store.revision)
+
+
+def _bad_version(asked: str) -> ApiError:
+    why = f'strconv.ParseUint: parsing "{asked}": invalid syntax'
+    return bad_request(f'invalid resource version: resourceVersion: Invalid value: "{asked}": {why}')
+
+
+def list_metadata(kind: ResourceKind, found: Page) -> Object:
+    """The metadata of a list."""
     metadata: Object = {}
-    if kind.custom:
-        metadata["continue"] = found.continue_token
-    elif found.continue_token:
+    if kind.custom or found.continue_token:  # a list of custom objects always has the field
         metadata["continue"] = found.continue_token
     if found.remaining is not None:
         metadata["remainingItemCount"] = found.remaining
     metadata["resourceVersion"] = str(found.revision)
-    if kind.custom:
-        items = [convert(item) for item in found.items]
-    else:
-        items = [
-            {key: value for key, value in convert(item).items() if key not in ("apiVersion", "kind")} for item in found.items
-        ]
+    return metadata
+
+
+def list_object(kind: ResourceKind, found: Page, convert: Callable[[Object], Object]) -> Object:
+    """The List that answers. Items of a built-in kind do not repeat apiVersion and kind."""
+    items = [convert(item) for item in found.items]
+    if not kind.custom:
+        items = [{key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in items]
     return {
         "kind": kind.list_kind or f"{kind.kind}List",
         "apiVersion": kind.api_version,
-        "metadata": metadata,
+        "metadata": list_metadata(kind, found),
         "items": items,
     }

@@ -129,7 +129,9 @@ def is_true(text: str | None) -> bool:
 def _dry_run(kind: str, values: list[str]) -> tuple[bool, list[Cause]]:
     if values and values != ["All"] * len(values):
         shown = "[" + ",".join(f'"{value}"' for value in values) + "]"
-        return False, [Cause("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun")]
+        return False, [
+            Cause("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun")
+        ]
     return bool(values), []
 
 
@@ -143,6 +145,7 @@ def write_options(
     query: Mapping[str, str],
     *,
     user_agent: str,
+    username: str,
     dry_run: list[str],
     applies: bool = False,
 ) -> WriteOptions:
@@ -153,14 +156,20 @@ def write_options(
     if kind == "PatchOptions":
         if applies:
             if not manager:
-                causes.append(Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager"))
+                causes.append(
+                    Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+                )
         elif force is not None:
             causes.append(Cause("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force"))
     if len(manager.encode()) > 128:
         causes.append(Cause("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
     elif not manager.isprintable():
         causes.append(
-            Cause("FieldValueInvalid", f'Invalid value: "{manager}": should only contain printable characters', "fieldManager")
+            Cause(
+                "FieldValueInvalid",
+                f'Invalid value: "{manager}": should only contain printable characters',
+                "fieldManager",
+            )
         )
     validation = query.get("fieldValidation", "")
     if validation not in ("", "Ignore", "Strict", "Warn"):
@@ -175,7 +184,11 @@ def write_options(
         raise invalid_options(kind, causes)
     checked: FieldValidation = "Strict" if validation == "Strict" else "Ignore" if validation == "Ignore" else "Warn"
     return WriteOptions(
-        manager=manager or default_manager(user_agent), dry_run=dry, field_validation=checked, force=is_true(force)
+        manager=manager or default_manager(user_agent),
+        username=username,
+        dry_run=dry,
+        field_validation=checked,
+        force=is_true(force),
     )
 
 
@@ -216,7 +229,9 @@ def _forbidden_match(why: str) -> Cause:
 def _watch_faults(options: ListOptions, query: Mapping[str, str]) -> list[Cause]:
     if "sendInitialEvents" not in query:
         if options.match:
-            return [_forbidden_match("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")]
+            return [
+                _forbidden_match("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+            ]
         return []
     causes = []
     if options.match != "NotOlderThan":

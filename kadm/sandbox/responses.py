@@ -61,7 +61,7 @@ class ApiError(Exception):
         return status
 
 
-class NothingServed(Exception):  # noqa: N818  # it is an answer, not a fault
+class NothingServed(Exception):  # it is an answer, not a fault
     """Nothing at all is served under a path: 404 in plain text, as the server's router answers."""
 
 

@@ -138,7 +138,7 @@ class _LabelParser:
                 value = next(iter(values))
                 if not re.fullmatch(r"[+-]?\d+", value):
                     raise _unparsable(
-                        f'values[0]: Invalid value: "{value}": for \'Gt\', \'Lt\' operators, the value must be an integer'
+                        f"values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be an integer"
                     )
                 return Requirement(key, operator, values)
             case _:

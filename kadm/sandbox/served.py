@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kadm.sandbox import crd_schema
 from kadm.sandbox.kinds.registry import BUILTIN_KINDS, ResourceKind
 from kadm.sandbox.responses import qualified
+from kadm.sandbox.schema import Schema, builtin
 
 
 def resource_name(kind: ResourceKind) -> str:
@@ -21,6 +23,7 @@ class ServedKinds:
         self._stored: dict[str, ResourceKind] = {}
         self._by_kind: dict[tuple[str, str, str], ResourceKind] = {}
         self._custom: dict[str, tuple[ResourceKind, ...]] = {}
+        self._schemas: dict[tuple[str, str, str], Schema] = {}
         self._rebuild()
 
     def at(self, group: str, version: str, plural: str) -> ResourceKind | None:
@@ -47,6 +50,25 @@ class ServedKinds:
         """Every resource that holds objects, with its storage version."""
         yield from self._stored.items()
 
+    def schema(self, kind: ResourceKind) -> Schema:
+        """The type of a served kind's objects."""
+        path = (kind.group, kind.version, kind.plural)
+        found = self._schemas.get(path)
+        if found is None:
+            if kind.custom is not None:
+                found = crd_schema.from_crd(
+                    kind.group,
+                    kind.version,
+                    kind.kind,
+                    kind.custom.schema,
+                    preserve_unknown_fields=kind.custom.preserve_unknown_fields,
+                )
+            else:
+                found = builtin(kind.group, kind.version, kind.kind)
+                assert found is not None, kind.gvk
+            self._schemas[path] = found
+        return found
+
     def groups(self) -> tuple[str, ...]:
         """The served groups in discovery's order, the core group ("") first."""
         return tuple(dict.fromkeys(kind.group for kind in self._by_path.values()))
@@ -65,6 +87,7 @@ class ServedKinds:
         self._custom.pop(crd, None)
         if served := tuple(kinds):
             self._custom[crd] = served
+        self._schemas.clear()
         self._rebuild()
 
     def _rebuild(self) -> None:

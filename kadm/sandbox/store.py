@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -111,6 +111,7 @@ class Store:
         self._limit = history
         self._tables: dict[str, _Table] = {}
         self._watches: set[Watch] = set()
+        self._followers: list[Callable[[Event], None]] = []
 
     @property
     def revision(self) -> int:
@@ -201,6 +202,10 @@ class Store:
         self._watches.add(watch)
         return watch
 
+    def on_write(self, follow: Callable[[Event], None]) -> None:
+        """Call ``follow`` with every event, after the watches have it and before the write returns; it may write too."""
+        self._followers.append(follow)
+
     def forget(self, watch: Watch) -> None:
         """Stop delivering to ``watch``."""
         self._watches.discard(watch)
@@ -231,6 +236,8 @@ class Store:
             table.forgotten = table.history.popleft().revision
         for watch in tuple(self._watches):
             watch.offer(event)
+        for follow in self._followers:
+            follow(event)
 
 
 def object_key(obj: Object) -> str:

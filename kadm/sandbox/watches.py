@@ -13,7 +13,7 @@ from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.listing import parse_version, selector_of
 from kadm.sandbox.requests import ListOptions
 from kadm.sandbox.responses import ApiError, expired
-from kadm.sandbox.selectors import FieldRequirement, Selector
+from kadm.sandbox.selectors import EVERYTHING, FieldRequirement, Selector
 from kadm.sandbox.served import resource_name
 from kadm.sandbox.store import Event, Expired, Object, Store, Watch
 
@@ -22,10 +22,18 @@ Notice = dict[str, Any]
 
 
 class ClientWatch:
-    """One client's watch: ``initial`` comes first, then what ``events`` brings, each through ``notice``."""
+    """One client's watch: ``initial`` comes first, then what ``events`` brings, each through ``notice``.
+
+    ``events`` None means that nothing follows.
+    """
 
     def __init__(
-        self, events: Watch, initial: list[Notice], selector: Selector, namespace: str, convert: Callable[[Object], Object]
+        self,
+        events: Watch | None,
+        initial: list[Notice],
+        selector: Selector,
+        namespace: str,
+        convert: Callable[[Object], Object],
     ) -> None:
         self.events = events
         self.initial = initial
@@ -54,7 +62,12 @@ class ClientWatch:
 
 
 def start(
-    store: Store, kind: ResourceKind, namespace: str, name: str, options: ListOptions, convert: Callable[[Object], Object]
+    store: Store,
+    kind: ResourceKind,
+    namespace: str,
+    name: str,
+    options: ListOptions,
+    convert: Callable[[Object], Object],
 ) -> ClientWatch | ApiError:
     """Open a watch. An ApiError that is *returned* is an ERROR event in a stream that answers 200. Raises ApiError."""
     resource = resource_name(kind)
@@ -82,6 +95,11 @@ def start(
             mark["object"]["metadata"]["annotations"] = {"k8s.io/initial-events-end": "true"}
             watch.initial.append(mark)
     return watch
+
+
+def ended(notices: list[Notice]) -> ClientWatch:
+    """A watch that shows these notices and ends."""
+    return ClientWatch(None, notices, EVERYTHING, "", lambda obj: obj)
 
 
 def bookmark(kind: ResourceKind, revision: int) -> Notice:

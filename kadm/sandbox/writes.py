@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kadm.sandbox import managed_fields, server_side_apply
+from kadm.sandbox.field_sets import FieldSet
 from kadm.sandbox.kinds import strategy
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.requests import WriteOptions
@@ -23,9 +24,10 @@ from kadm.sandbox.responses import (
     not_found,
     stale,
 )
-from kadm.sandbox.schemas import schema_of
+from kadm.sandbox.schema import Schema
 from kadm.sandbox.served import ServedKinds, resource_name
 from kadm.sandbox.store import Object, Store
+from kadm.sandbox.subresources import scale_of, scale_schema, shown_scale, with_replicas
 
 Clock = Callable[[], datetime]
 
@@ -76,6 +78,29 @@ def rfc3339(now: datetime) -> str:
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+class VersionsOf:
+    """The other versions of a kind, for managedFields entries that were written in one of them."""
+
+    def __init__(self, kinds: ServedKinds, kind: ResourceKind) -> None:
+        self._kinds = kinds
+        self._kind = kind
+
+    def schema(self, api_version: str) -> Schema | None:
+        """The kind's type in that version, or None if it is not served."""
+        other = self._other(api_version)
+        return None if other is None else self._kinds.schema(other)
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """The object in that version, which must be served."""
+        other = self._other(api_version)
+        assert other is not None, api_version
+        return strategy.convert(other, obj)
+
+    def _other(self, api_version: str) -> ResourceKind | None:
+        group, _, version = api_version.rpartition("/")
+        return self._kinds.at(group, version, self._kind.plural)
+
+
 class Writes:
     """Creates and updates in one member. ``reader`` is what admission may look up."""
 
@@ -92,18 +117,23 @@ class Writes:
         decoded = strategy.defaults(kind, placed)
         tracked = managed_fields.track_update(
             None,
-            _without_status(kind, decoded),
-            schema=schema_of(kind),
+            decoded,
+            schema=self._kinds.schema(kind),
             manager=options.manager,
             now=self._now(),
-            api_version=kind.api_version,
+            reset=self._reset_fields(kind, ""),
         )
-        if "status" in decoded:
-            tracked["status"] = decoded["status"]
         return self._store_new(kind, tracked, options)
 
     def replace(
-        self, kind: ResourceKind, namespace: str, name: str, obj: Object, options: WriteOptions, *, subresource: str = ""
+        self,
+        kind: ResourceKind,
+        namespace: str,
+        name: str,
+        obj: Object,
+        options: WriteOptions,
+        *,
+        subresource: str = "",
     ) -> tuple[Object, bool]:
         """PUT: put ``obj`` in the place of what is there. Returns what came out, and whether it was created."""
         resource = resource_name(kind)
@@ -147,20 +177,27 @@ class Writes:
         new = change(live)
         _check_version(kind, new, live)
         decoded = strategy.defaults(kind, new)
-        kept = _kept(kind, decoded, live, subresource)
         tracked = managed_fields.track_update(
             live,
-            kept,
-            schema=schema_of(kind),
+            decoded,
+            schema=self._kinds.schema(kind),
             manager=options.manager,
             now=self._now(),
             subresource=subresource,
-            api_version=kind.api_version,
+            reset=self._reset_fields(kind, subresource),
+            conversions=VersionsOf(self._kinds, kind),
         )
         return self._store_changed(kind, tracked, live, options, subresource)
 
     def apply(
-        self, kind: ResourceKind, namespace: str, name: str, applied: Object, options: WriteOptions, *, subresource: str = ""
+        self,
+        kind: ResourceKind,
+        namespace: str,
+        name: str,
+        applied: Object,
+        options: WriteOptions,
+        *,
+        subresource: str = "",
     ) -> tuple[Object, bool]:
         """Server-side apply. Returns what came out, and whether it was created. Raises ApiError."""
         stored = self._store.get(resource_name(kind), namespace, name)
@@ -175,25 +212,83 @@ class Writes:
                 raise conflict(kind.plural, kind.group, name, why)
         else:
             _check_version(kind, placed, live)
-        intent = _kept(kind, placed, None, subresource)
+        merged = self._merged(
+            live,
+            placed,
+            self._kinds.schema(kind),
+            options,
+            subresource,
+            self._reset_fields(kind, subresource),
+            VersionsOf(self._kinds, kind),
+        )
+        decoded = strategy.defaults(kind, merged)
+        if live is None:
+            return self._store_new(kind, decoded, options), True
+        return self._store_changed(kind, decoded, live, options, subresource), False
+
+    def replace_scale(
+        self, kind: ResourceKind, namespace: str, name: str, change: Callable[[Object], Object], options: WriteOptions
+    ) -> Object:
+        """Change the Scale of an object by PUT or patch: ``change`` gets the live Scale. Returns the Scale that came out."""
+        live = self._live(kind, namespace, name)
+        before = scale_of(kind, live)
+        changed = _placed(change(before), namespace)
+        _check_version(kind, changed, live)
+        tracked = managed_fields.track_update(
+            before, changed, schema=scale_schema(), manager=options.manager, now=self._now(), subresource="scale"
+        )
+        return self._store_scale(kind, live, tracked, options)
+
+    def apply_scale(
+        self, kind: ResourceKind, namespace: str, name: str, applied: Object, options: WriteOptions
+    ) -> Object:
+        """Server-side apply of a Scale. Returns the Scale that came out."""
+        live = self._live(kind, namespace, name)
+        placed = _placed(applied, namespace)
+        _check_version(kind, placed, live)
+        return self._store_scale(
+            kind,
+            live,
+            self._merged(scale_of(kind, live), placed, scale_schema(), options, "scale", None, None),
+            options,
+        )
+
+    def _store_scale(self, kind: ResourceKind, live: Object, scale: Object, options: WriteOptions) -> Object:
+        replicas = scale.get("spec", {}).get("replicas", 0)
+        if replicas < 0:
+            cause = Cause(
+                "FieldValueInvalid", f"Invalid value: {replicas}: must be greater than or equal to 0", "spec.replicas"
+            )
+            raise invalid("Scale", "autoscaling", live["metadata"]["name"], [cause])
+        changed = self._store_changed(kind, with_replicas(kind, live, scale), live, options, "scale")
+        return shown_scale(scale_of(kind, changed))
+
+    def _merged(
+        self,
+        live: Object | None,
+        applied: Object,
+        schema: Schema,
+        options: WriteOptions,
+        subresource: str,
+        reset: FieldSet | None,
+        conversions: VersionsOf | None,
+    ) -> Object:
         try:
-            merged = server_side_apply.apply(
+            return server_side_apply.apply(
                 live,
-                intent,
-                schema=schema_of(kind),
+                applied,
+                schema=schema,
                 manager=options.manager,
                 force=options.force,
                 now=self._now(),
                 subresource=subresource,
+                reset=reset,
+                conversions=conversions,
             )
         except server_side_apply.ApplyConflict as refused:
             raise apply_conflict(refused) from refused
         except server_side_apply.TypedError as refused:
             raise ApiError(500, "", str(refused)) from refused
-        decoded = strategy.defaults(kind, merged)
-        if live is None:
-            return self._store_new(kind, decoded, options), True
-        return self._store_changed(kind, decoded, live, options, subresource), False
 
     def _live(self, kind: ResourceKind, namespace: str, name: str) -> Object:
         stored = self._store.get(resource_name(kind), namespace, name)
@@ -240,7 +335,8 @@ class Writes:
     ) -> Object:
         ready = strategy.update(kind, obj, live, self._context(options), subresource=subresource)
         ready = {**ready, "metadata": {**ready["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
-        if is_same(ready, live):
+        ready = managed_fields.settle_times(live, ready)
+        if ready is live:
             return live
         if options.dry_run:
             return ready
@@ -250,6 +346,9 @@ class Writes:
             self._store.delete(resource, metadata.get("namespace", ""), metadata["name"])
             return ready
         return strategy.convert(kind, self._store.update(resource, self._in_storage(kind, ready)))
+
+    def _reset_fields(self, kind: ResourceKind, subresource: str) -> FieldSet | None:
+        return managed_fields.reset_fields(self._kinds.schema(kind), subresource, has_status=kind.has_status)
 
     def _in_storage(self, kind: ResourceKind, obj: Object) -> Object:
         if (kind.group, kind.version) == (kind.storage_group, kind.storage_version):
@@ -264,63 +363,10 @@ def _placed(obj: Object, namespace: str) -> Object:
     return {**obj, "metadata": metadata}
 
 
-def _without_status(kind: ResourceKind, obj: Object) -> Object:
-    if kind.has_status and "status" in obj:
-        return {key: value for key, value in obj.items() if key != "status"}
-    return {**obj}
-
-
-_SYSTEM_METADATA = ("name", "namespace", "uid", "resourceVersion", "managedFields")
-
-
-def _kept(kind: ResourceKind, new: Object, live: Object | None, subresource: str) -> Object:
-    """``new`` without what its (sub)resource ignores: the rest comes from ``live``, or is left out where that is None.
-
-    Ignored fields must not reach managedFields. Source: the strategies' GetResetFields.
-    """
-    if subresource == "status":
-        kept: Object = {} if live is None else {key: value for key, value in live.items() if key != "status"}
-        kept["apiVersion"], kept["kind"] = new["apiVersion"], new["kind"]
-        metadata = new["metadata"]
-        if live is None:
-            metadata = {key: value for key, value in metadata.items() if key in _SYSTEM_METADATA}
-        kept["metadata"] = metadata
-        if "status" in new:
-            kept["status"] = new["status"]
-        return kept
-    if not kind.has_status:
-        return new
-    kept = {key: value for key, value in new.items() if key != "status"}
-    if live is not None and "status" in live:
-        kept["status"] = live["status"]
-    return kept
-
-
 def _check_version(kind: ResourceKind, new: Object, live: Object) -> None:
     version = new["metadata"].get("resourceVersion")
     if version and version != live["metadata"]["resourceVersion"]:
         raise stale(kind.plural, kind.group, live["metadata"]["name"])
-
-
-def is_same(new: Object, live: Object) -> bool:
-    """Whether two states differ in nothing but the times of their managedFields entries."""
-    if new == live:
-        return True
-    if not _equal_without(new, live, "metadata"):
-        return False
-    if not _equal_without(new["metadata"], live["metadata"], "managedFields"):
-        return False
-    timeless = [
-        [{key: value for key, value in entry.items() if key != "time"} for entry in obj["metadata"].get("managedFields", ())]
-        for obj in (new, live)
-    ]
-    return timeless[0] == timeless[1]
-
-
-def _equal_without(left: Object, right: Object, key: str) -> bool:
-    return {name: value for name, value in left.items() if name != key} == {
-        name: value for name, value in right.items() if name != key
-    }
 
 
 def is_gone(obj: Object) -> bool:
@@ -336,7 +382,6 @@ def is_gone(obj: Object) -> bool:
 def apply_conflict(refused: server_side_apply.ApplyConflict) -> ApiError:
     """409: other managers hold fields that the apply would change."""
     causes = [
-        {"reason": "FieldManagerConflict", "message": f"conflict with {item.manager}", "field": item.path}
-        for item in refused.conflicts
+        {"reason": "FieldManagerConflict", "message": item.message, "field": item.field} for item in refused.conflicts
     ]
     return ApiError(409, "Conflict", str(refused), {"causes": causes})
