@@ -545,7 +545,7 @@ def _grouped(items: list[Any], atom: Atom) -> dict[str, list[Any]]:
 
 
 def remove(value: Any, fields: FieldSet, atom: Atom) -> Any:
-    """``value`` without the fields of the set and all below them. A map or list that loses all stays as an empty one."""
+    """``value`` without the fields of the set and all below them. An emptied map or list stays, empty."""
     if isinstance(value, dict) and atom.is_map:
         if not value or atom.map_atomic:
             return {}
