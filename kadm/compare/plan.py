@@ -10,7 +10,7 @@ from kadm.errors import Problem
 from kadm.model.decision import Decisions
 from kadm.model.desired import Desired
 from kadm.model.observation import Observation
-from kadm.model.plan import Change, Plan, Summary
+from kadm.model.plan import Change, Plan, Summary, Unplaced
 
 
 def make_plan(
@@ -35,6 +35,7 @@ def make_plan(
         moves=moves(decisions, {name: state.record for name, state in observation.read.items()}),
         summary=_summary(changes, unchanged=sum(comparison.unchanged for comparison in ordered)),
         unread=tuple(unread.problem for unread in observation.unread.values()),
+        unplaced=_unplaced(decisions, desired),
         frozen={comparison.member: comparison.frozen for comparison in ordered if comparison.frozen},
         problems=(
             *decisions.problems,
@@ -43,6 +44,17 @@ def make_plan(
             *(problem for comparison in ordered for problem in comparison.problems),
         ),
     )
+
+
+def _unplaced(decisions: Decisions, desired: Desired) -> tuple[Unplaced, ...]:
+    """Objects that go nowhere, and replicas that fit nowhere, each with why."""
+    found = [Unplaced(key=key, replicas=None, why=why) for key, why in desired.unplaced.items()]
+    found += [
+        Unplaced(key=key, replicas=decision.unplaced_replicas, why="; ".join(decision.reasons))
+        for key, decision in decisions.by_key.items()
+        if decision.unplaced_replicas
+    ]
+    return tuple(sorted(found, key=lambda one: one.key))
 
 
 def _summary(changes: Sequence[Change], *, unchanged: int) -> Summary:

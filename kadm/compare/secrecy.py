@@ -5,7 +5,7 @@ A reader may learn that a value changed, never from what or to what (design, sec
 
 from __future__ import annotations
 
-from kadm.model.objects import JsonValue, ObjectKey, Path
+from kadm.model.objects import JsonObject, JsonValue, ObjectKey, Path
 
 MASK = "(secret)"
 """Stands in the place of every value of a Secret."""
@@ -27,7 +27,20 @@ def masked(key: ObjectKey, path: Path, value: JsonValue) -> JsonValue:
         return dict.fromkeys(sorted(value), MASK) if isinstance(value, dict) and len(path) == 1 else MASK
     if path[:2] == ("metadata", "annotations"):
         if len(path) == 2 and isinstance(value, dict):
-            return {name: MASK if name in _COPIES else text for name, text in value.items()}
+            return masked_annotations(value)
         if len(path) > 2 and path[2] in _COPIES:
             return MASK
     return value
+
+
+def shown_secret(obj: JsonObject) -> JsonObject:
+    """A Secret as it may be shown: every value masked, its keys and everything else as they are."""
+    annotations = masked_annotations(obj["metadata"].get("annotations"))
+    metadata = {**obj["metadata"], **({"annotations": annotations} if annotations else {})}
+    values = {field: dict.fromkeys(sorted(obj[field]), MASK) for field in _HOLDERS if obj.get(field)}
+    return {**obj, "metadata": metadata, **values}
+
+
+def masked_annotations(annotations: dict[str, str] | None) -> dict[str, str]:
+    """Annotations without copies of the Secret's values."""
+    return {name: MASK if name in _COPIES else text for name, text in (annotations or {}).items()}

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from kadm.compare.ownership import created_by
 from kadm.errors import MemberRefused, Problem
-from kadm.execute.release import release
 from kadm.members.connection import Connection
-from kadm.members.resources import delete, server_side_apply
+from kadm.members.release import release
+from kadm.members.resources import delete, get, server_side_apply
 from kadm.model.applyset import with_membership
 from kadm.model.objects import JsonObject
 from kadm.model.observation import ApiResource
@@ -52,7 +52,9 @@ async def write(connection: Connection, resource: ApiResource, change: Change, *
             await delete(connection, resource, change.key.namespace, change.key.name, uid=change.uid)
             return Written()
         case "release":
-            await release(connection, resource, change.key, uid=change.uid, manager=manager)
+            live = await get(connection, resource, change.key.namespace, change.key.name)
+            if live is not None and live["metadata"]["uid"] == change.uid:
+                await release(connection, resource, live, manager=manager)
             return Written()
         case _:
             assert_never(change.action)

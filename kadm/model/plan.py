@@ -75,6 +75,14 @@ class Held(Struct, frozen=True, kw_only=True):
     flag: str
 
 
+class Unplaced(Struct, frozen=True, kw_only=True):
+    """What fits nowhere. ``replicas`` is None where the whole object goes nowhere, else how many of it do."""
+
+    key: ObjectKey
+    replicas: int | None
+    why: str
+
+
 class Summary(Struct, frozen=True, kw_only=True):
     """Counts of changes by action over all members; ``unchanged`` counts desired objects that need nothing."""
 
@@ -100,6 +108,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     summary: Summary = Summary()
     unread: tuple[Problem, ...] = ()
     """Members that could not be read: nothing is planned there."""
+    unplaced: tuple[Unplaced, ...] = ()
+    """Sorted by key."""
     frozen: Mapping[str, Mapping[ObjectKey, str]] = {}
     """Member → object → reason."""
     problems: tuple[Problem, ...] = ()

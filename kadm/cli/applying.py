@@ -1,0 +1,84 @@
+"""An apply from plan to exit code: show, ask, do, tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadm.cli.console import Console
+from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.options import PlanOutput
+from kadm.cli.plan_json import encode, report_document
+from kadm.cli.plan_text import named, summary_line
+from kadm.cli.planning import Asked, planned
+from kadm.cli.progress import progress
+from kadm.cli.show_plan import show
+from kadm.errors import Problem, UsageError
+from kadm.execute import execute
+from kadm.model.report import Report
+
+if TYPE_CHECKING:
+    from kadm.compare import Permissions
+    from kadm.model.plan import Plan
+
+
+async def run_apply(
+    console: Console,
+    asked: Asked,
+    permissions: Permissions,
+    *,
+    yes: bool,
+    wait: bool,
+    timeout_s: float,
+    as_json: bool,
+    allow_unplaced: bool,
+) -> ExitCode:
+    """One apply. Raises UsageError where nobody can be asked and ``yes`` was not given."""
+    if not yes and not console.interactive:
+        raise UsageError("apply asks before it writes, and nobody is here to answer", hint="kadm apply --yes")
+    async with planned(asked, permissions) as (found, pool):
+        plan = found.plan
+        if not as_json:
+            show(console, found, PlanOutput.TEXT)
+        if plan.changes and not yes and not console.confirm("Do this?"):
+            console.info("nothing was done")
+            return ExitCode.ERROR
+        with progress(console) as listener:
+            report = await execute(found, pool, wait=wait, timeout_s=timeout_s, listener=listener)
+    if as_json:
+        console.data(encode(report_document(plan, report)))
+    else:
+        _tell(console, plan, report)
+    console.problems(_problems(report))
+    return exit_code(
+        problems=(*plan.problems, *report.problems),
+        partial=bool(report.unread),
+        failed=bool(report.held)
+        or any(one.result in ("failed", "held", "not ready") for one in report.results)
+        or (not allow_unplaced and any(one.replicas for one in plan.unplaced)),
+    )
+
+
+def _tell(console: Console, plan: Plan, report: Report) -> None:
+    done = sum(one.result in ("done", "not ready") for one in report.results)
+    if not plan.changes:
+        return
+    console.data(f"Applied {done} of {len(plan.changes)} changes to {plan.fleet}. {summary_line(plan.summary)}")
+
+
+def _problems(report: Report) -> list[Problem]:
+    """What is not done, a line each; what a guard holds was shown with the plan already."""
+    found = []
+    for one in report.results:
+        if one.problem is None:
+            continue
+        problem = one.problem
+        if one.result in ("skipped", "held"):
+            change = one.change
+            problem = Problem(
+                what=f"not done ({one.change.action}): {problem.what}",
+                severity="warning" if one.result == "skipped" else "error",
+                member=change.cluster,
+                object=named(change.key),
+            )
+        found.append(problem)
+    return [*found, *report.problems, *report.unread]

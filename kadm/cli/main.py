@@ -1,0 +1,157 @@
+"""The command line: which commands there are, and how a run ends. Commands themselves stand one per file."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kadm import __version__
+from kadm.cli import (
+    apply,
+    clusters,
+    completion,
+    demo,
+    init,
+    join,
+    plan,
+    render,
+    sandbox,
+    status,
+    unjoin,
+    validate,
+)
+from kadm.cli.console import Color, Console
+from kadm.cli.exit_code import MEANINGS, ExitCode
+from kadm.cli.settings import Settings
+from kadm.errors import KadmError, Problem
+
+EPILOG = "Exit codes: " + "; ".join(f"{code:d} {meaning}" for code, meaning in MEANINGS.items()) + "."
+
+app = typer.Typer(
+    name="kadm",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
+app.command("join")(join.join)
+app.command("unjoin")(unjoin.unjoin)
+app.command("render")(render.render)
+app.command("plan")(plan.plan)
+app.command("apply")(apply.apply)
+app.command("status")(status.status)
+app.command("clusters")(clusters.clusters)
+app.add_typer(sandbox.app, name="sandbox")
+app.command("demo")(demo.demo)
+app.command("completion")(completion.completion)
+
+CLICK_ERROR = typer.BadParameter.__mro__[2]
+"""What the parser raises for wrong usage: typer exports the leaf only."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"kadm {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    directory: Annotated[
+        Path, typer.Option("-C", "--directory", metavar="DIR", help="The fleet's directory: where kadm.yaml is.")
+    ] = Path(),
+    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Tell more; repeatable.")] = 0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Tell errors only.")] = False,
+    color: Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = "auto",
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """GitOps for many Kubernetes clusters: KubeAdmiral's policies from a git repository, no control plane to run.
+
+    Start with: kadm demo | kadm init fleet
+    """
+    context.obj = Settings(
+        directory=directory, debug=debug, console=Console(color=_color(color), verbosity=-1 if quiet else verbose)
+    )
+
+
+def _color(text: str) -> Color:
+    if text == "auto" or text == "always" or text == "never":
+        return text
+    raise typer.BadParameter("it is one of auto, always, never", param_hint="--color")
+
+
+def run() -> None:
+    """Entry point: parse, run, and end with the documented exit code."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has enough; stdout must not be flushed again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.FINE
+    sys.exit(code)
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command line and give its exit code; errors are told on stderr, without traceback but for ``--debug``."""
+    debug = "--debug" in arguments
+    try:
+        code = app(args=arguments, prog_name="kadm", standalone_mode=False)
+    except KadmError as error:
+        if debug:
+            raise
+        Console(color=_asked_color(arguments)).problems(error.problems)
+        return ExitCode.ERROR
+    except typer.Abort:
+        sys.stderr.write("interrupted\n")
+        return ExitCode.ERROR
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    except BrokenPipeError:
+        raise
+    except CLICK_ERROR as error:
+        Console(color=_asked_color(arguments)).problems([_usage(error)])
+        return ExitCode.ERROR
+    except Exception as error:  # the one place where a bug becomes a message
+        if debug:
+            raise
+        Console().problems([_bug(error)])
+        return ExitCode.ERROR
+    return int(code or 0)
+
+
+def _asked_color(arguments: list[str]) -> Color:
+    for flag, value in itertools.pairwise(arguments):
+        if flag == "--color" and value in ("always", "never"):
+            return _color(value)
+    return "auto"
+
+
+def _usage(error: BaseException) -> Problem:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "kadm"
+    message: str = error.format_message() if hasattr(error, "format_message") else str(error)
+    return Problem(what=message.rstrip("."), hint=f"{command} --help shows how it is used")
+
+
+def _bug(error: Exception) -> Problem:
+    """A fault of our own. Its message is left out: it may quote a value that must not be shown."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return Problem(
+        what=f"a fault in kadm: {type(error).__name__} in {Path(last.filename).name}:{last.lineno}",
+        hint="please report it, with what kadm --debug prints",
+    )

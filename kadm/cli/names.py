@@ -1,0 +1,60 @@
+"""``KIND/NAME`` as people write it, resolved against what there is: ``deploy/web``, ``Deployment/web``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from kadm.errors import UsageError
+from kadm.model.objects import ObjectKey
+
+SHORT_NAMES = {
+    "cj": "cronjob",
+    "cm": "configmap",
+    "crd": "customresourcedefinition",
+    "deploy": "deployment",
+    "ds": "daemonset",
+    "hpa": "horizontalpodautoscaler",
+    "ing": "ingress",
+    "netpol": "networkpolicy",
+    "ns": "namespace",
+    "pdb": "poddisruptionbudget",
+    "po": "pod",
+    "pvc": "persistentvolumeclaim",
+    "rs": "replicaset",
+    "sa": "serviceaccount",
+    "sts": "statefulset",
+    "svc": "service",
+}
+"""kubectl's short names of common kinds → kind in lower case."""
+
+
+def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = None) -> list[ObjectKey]:
+    """The objects that ``KIND/NAME`` (or ``KIND``, for all of it) names, sorted.
+
+    Raises UsageError where it names none, with what comes close.
+    """
+    kind, _, name = text.partition("/")
+    wanted = _kind(kind)
+    known = sorted(keys)
+    found = [
+        key
+        for key in known
+        if key.kind.lower() == wanted and (not name or key.name == name) and namespace in (None, key.namespace)
+    ]
+    if found:
+        return found
+    written = sorted({f"{key.kind.lower()}/{key.name}" for key in known if namespace in (None, key.namespace)})
+    close = difflib.get_close_matches(f"{wanted}/{name}", written, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "kadm status lists every workload"
+    raise UsageError(f"nothing in the repository is called {text}", hint=hint)
+
+
+def _kind(text: str) -> str:
+    lower = text.lower().partition(".")[0]
+    if lower in SHORT_NAMES:
+        return SHORT_NAMES[lower]
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if lower.endswith(plural) and not lower.endswith(("ss", "ingress")):
+            return lower[: -len(plural)] + singular
+    return "ingress" if lower in ("ingress", "ingresses") else lower

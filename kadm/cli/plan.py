@@ -1,0 +1,89 @@
+"""``kadm plan``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kadm.cli import options
+from kadm.cli.exit_code import exit_code
+from kadm.cli.settings import settings
+
+
+def plan(
+    context: typer.Context,
+    directory: options.DirectoryOption = None,
+    output: Annotated[options.PlanOutput, typer.Option("-o", "--output", help="Output format.")] = (
+        options.PlanOutput.TEXT
+    ),
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit with 2 where there are changes.")
+    ] = False,
+    ref: options.RefOption = None,
+    cluster: options.ClusterOption = None,
+    reschedule: options.RescheduleOption = None,
+    reschedule_all: options.RescheduleAllOption = False,
+    allow_deletes: options.AllowDeletesOption = None,
+    allow_empty: options.AllowEmptyOption = False,
+    allow_protected: options.AllowProtectedOption = False,
+    allow_namespace_deletes: options.AllowNamespacesOption = False,
+    allow_crd_deletes: options.AllowCrdsOption = False,
+    delete_pvcs: options.DeletePvcsOption = False,
+    adopt: options.AdoptOption = None,
+    adopt_all: options.AdoptAllOption = False,
+    take_over: options.TakeOverOption = None,
+    allow_unplaced: options.AllowUnplacedOption = False,
+    request_timeout: options.RequestTimeoutOption = 30.0,
+    parallel: options.ParallelOption = 32,
+) -> None:
+    """Show what apply would change in each member. Writes nothing.
+
+    Examples:
+
+      kadm plan                        what would change, field by field
+
+      kadm plan --detailed-exitcode    exit with 2 where there are changes
+
+      kadm plan -o markdown            for a comment on a pull request
+
+      kadm plan -o name                the changed objects only
+    """
+    import asyncio
+
+    from kadm.cli.planning import Asked, planned
+    from kadm.cli.planning_flags import permissions
+    from kadm.cli.show_plan import show
+
+    asked = Asked(
+        directory=settings(context, directory).directory,
+        ref=ref,
+        only=cluster,
+        request_timeout_s=request_timeout,
+        parallel=parallel,
+        reschedule=reschedule,
+        reschedule_all=reschedule_all,
+    )
+    allowed = permissions(
+        allow_deletes=allow_deletes,
+        allow_empty=allow_empty,
+        allow_protected=allow_protected,
+        allow_namespaces=allow_namespace_deletes,
+        allow_crds=allow_crd_deletes,
+        delete_pvcs=delete_pvcs,
+        adopt=adopt,
+        adopt_all=adopt_all,
+        take_over=take_over,
+    )
+
+    async def make() -> int:
+        async with planned(asked, allowed) as (found, _):
+            show(settings(context).console, found, output)
+            return exit_code(
+                problems=found.plan.problems,
+                partial=bool(found.plan.unread),
+                failed=not allow_unplaced and any(one.replicas for one in found.plan.unplaced),
+                changes=detailed_exitcode and bool(found.plan.changes),
+            )
+
+    raise typer.Exit(asyncio.run(make()))

@@ -1,0 +1,65 @@
+"""What plan and apply share: from the options to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from kadm.cli.names import resolve
+from kadm.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadm.compare import Permissions
+    from kadm.members.pool import MemberPool
+    from kadm.model.repository import Repo
+    from kadm.pipeline import Planned
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What the command line asks for, beside the repository."""
+
+    directory: Path
+    ref: str | None = None
+    only: list[str] | None = None
+    request_timeout_s: float = 30.0
+    parallel: int = 32
+    reschedule: list[str] | None = None
+    reschedule_all: bool = False
+
+
+def load(directory: Path, *, ref: str | None = None) -> Repo:
+    """The fleet's repository. Raises RepoError with every problem."""
+    from kadm import repo
+
+    return repo.load(directory, ref=ref)
+
+
+def with_members(repo: Repo) -> Repo:
+    """The repository, if it has members. Raises UsageError with what to do where it has none."""
+    if not repo.clusters:
+        raise UsageError(
+            "the fleet has no members",
+            hint="kadm join NAME --context CONTEXT adds one; kadm sandbox up starts some on this machine to try",
+        )
+    return repo
+
+
+@asynccontextmanager
+async def planned(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[Planned, MemberPool]]:
+    """The plan, and the open members that it was made on."""
+    from kadm import pipeline
+    from kadm.members.pool import open_members
+
+    repo = with_members(load(asked.directory, ref=asked.ref))
+    keys = [manifest.key for manifest in repo.manifests]
+    chosen = frozenset(key for text in asked.reschedule or () for key in resolve(text, keys))
+    choices = pipeline.Choices(permissions=permissions, reschedule="all" if asked.reschedule_all else chosen)
+    async with open_members(
+        repo, request_timeout_s=asked.request_timeout_s, parallel=asked.parallel, only=asked.only
+    ) as pool:
+        yield await pipeline.make(repo, pool, choices, now=datetime.now(UTC)), pool

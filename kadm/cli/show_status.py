@@ -1,0 +1,132 @@
+"""Printing the fleet's status in the format that was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kadm.cli.console import Console
+from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.options import StatusOutput
+from kadm.cli.plan_json import API_VERSION, encode
+from kadm.cli.status_query import StatusQuery, answer
+from kadm.model.status import FleetStatus, Health, HealthCode, WorkloadStatus
+
+STYLES: dict[HealthCode, str] = {
+    "Healthy": "green",
+    "Progressing": "yellow",
+    "Suspended": "yellow",
+    "Terminating": "yellow",
+    "Failed": "red",
+    "Missing": "red",
+    "Unknown": "magenta",
+}
+"""Health → its colour."""
+
+
+async def status_of(console: Console, query: StatusQuery, output: StatusOutput) -> ExitCode:
+    """Ask, print, and give the exit code: a workload that is not well is no error of this command."""
+    found = await answer(query)
+    match output:
+        case StatusOutput.JSON:
+            console.data(encode(status_document(found)))
+        case StatusOutput.YAML:
+            from kadm.repo.yaml_writer import to_yaml
+
+            documents = [to_yaml(workload.aggregated) for workload in found.workloads if workload.aggregated]
+            console.data("---\n".join(documents))
+        case StatusOutput.TEXT | StatusOutput.WIDE:
+            show_table(console, found, wide=output is StatusOutput.WIDE)
+    console.problems(found.unread.values())
+    return exit_code(partial=bool(found.unread))
+
+
+def show_table(console: Console, found: FleetStatus, *, wide: bool) -> None:
+    """One row per workload, or with ``wide`` one per workload and member."""
+    if not found.workloads:
+        console.info("nothing that runs: the repository holds no workload")
+        return
+    if wide:
+        columns = ["NAMESPACE", "WORKLOAD", "MEMBER", "READY", "UPDATED", "AVAILABLE", "HEALTH", "REASON"]
+        rows = [_member_row(workload, index) for workload in found.workloads for index in range(len(workload.members))]
+    else:
+        columns = ["NAMESPACE", "WORKLOAD", "READY", "HEALTH", "MEMBERS", "REASON"]
+        rows = [_row(workload) for workload in found.workloads]
+    console.table(columns, rows, numbers=("READY", "UPDATED", "AVAILABLE"))
+
+
+def status_document(found: FleetStatus) -> dict[str, Any]:
+    """The status as a document of kind FleetStatus."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "FleetStatus",
+        "fleet": found.fleet,
+        "workloads": [
+            {
+                "group": one.key.group,
+                "version": one.version,
+                "kind": one.key.kind,
+                "namespace": one.key.namespace,
+                "name": one.key.name,
+                "health": msgspec.to_builtins(one.health),
+                "desired": one.desired,
+                "ready": one.ready,
+                "members": [
+                    {
+                        "cluster": member.member,
+                        "health": msgspec.to_builtins(member.health),
+                        "desired": member.desired,
+                        "current": member.current,
+                        "updated": member.updated,
+                        "ready": member.ready,
+                        "available": member.available,
+                    }
+                    for member in one.members
+                ],
+            }
+            for one in found.workloads
+        ],
+        "unread": [msgspec.to_builtins(problem) for problem in found.unread.values()],
+    }
+
+
+def _row(workload: WorkloadStatus) -> list[Any]:
+    members = ", ".join(
+        member.member if member.desired is None else f"{member.member} {_of(member.ready, member.desired)}"
+        for member in workload.members
+    )
+    return [
+        workload.key.namespace or "-",
+        f"{workload.key.kind}/{workload.key.name}",
+        _of(workload.ready, workload.desired),
+        _health(workload.health),
+        members or "-",
+        workload.health.reason,
+    ]
+
+
+def _member_row(workload: WorkloadStatus, index: int) -> list[Any]:
+    member = workload.members[index]
+    return [
+        workload.key.namespace or "-",
+        f"{workload.key.kind}/{workload.key.name}",
+        member.member,
+        _of(member.ready, member.desired),
+        "-" if member.updated is None else str(member.updated),
+        "-" if member.available is None else str(member.available),
+        _health(member.health),
+        member.health.reason,
+    ]
+
+
+def _of(ready: int | None, desired: int | None) -> str:
+    if desired is None:
+        return "-"
+    return f"{'?' if ready is None else ready}/{desired}"
+
+
+def _health(found: Health) -> Any:
+    from rich.text import Text
+
+    return Text(found.code, style=STYLES[found.code])

@@ -1,0 +1,53 @@
+"""``kadm status``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kadm.cli import options
+from kadm.cli.settings import settings
+
+
+def status(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KIND/NAME]…", help="Only these objects.", show_default="every workload"),
+    ] = None,
+    directory: options.DirectoryOption = None,
+    output: Annotated[options.StatusOutput, typer.Option("-o", "--output", help="Output format.")] = (
+        options.StatusOutput.TEXT
+    ),
+    namespace: options.NamespaceOption = None,
+    selector: options.SelectorOption = None,
+    cluster: options.ClusterOption = None,
+    request_timeout: options.RequestTimeoutOption = 30.0,
+    parallel: options.ParallelOption = 32,
+) -> None:
+    """Show every workload across all members, as if it were one, and why it is not ready.
+
+    Examples:
+
+      kadm status                      all workloads
+
+      kadm status deploy/web -o wide   one, member by member
+
+      kadm status deploy/web -o yaml   the native object, with its status aggregated over members
+    """
+    import asyncio
+
+    from kadm.cli.show_status import status_of
+    from kadm.cli.status_query import StatusQuery
+
+    query = StatusQuery(
+        directory=settings(context, directory).directory,
+        names=names or [],
+        namespace=namespace,
+        selector=selector,
+        only=cluster,
+        request_timeout_s=request_timeout,
+        parallel=parallel,
+    )
+    raise typer.Exit(asyncio.run(status_of(settings(context).console, query, output)))

@@ -1,0 +1,41 @@
+"""Checking the repository, and telling what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from kadm.cli.console import Console
+from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.plan_json import API_VERSION, encode
+from kadm.cli.planning import load
+from kadm.errors import Problem, RepoError
+
+
+def run_validate(console: Console, directory: Path, *, ref: str | None, as_json: bool) -> ExitCode:
+    """Load the repository and tell every problem, errors and warnings, in order of place."""
+    counts = ""
+    problems: tuple[Problem, ...]
+    try:
+        repo = load(directory, ref=ref)
+    except RepoError as error:
+        problems = error.problems
+    else:
+        problems = repo.warnings
+        policies = len(repo.propagation_policies) + len(repo.override_policies)
+        counts = f"{len(repo.manifests)} manifests, {policies} policies, {len(repo.clusters)} members"
+    code = exit_code(problems=problems)
+    if as_json:
+        document = {
+            "apiVersion": API_VERSION,
+            "kind": "Validation",
+            "valid": code is ExitCode.FINE,
+            "problems": [{"severity": one.severity, **msgspec.to_builtins(one)} for one in problems],
+        }
+        console.data(encode(document))
+    else:
+        console.problems(problems)
+        if code is ExitCode.FINE:
+            console.data(f"valid: {counts}")
+    return code
