@@ -1,0 +1,134 @@
+"""One manifest on its way into the members: its variants become desired objects, or reasons why it is frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from kadm.errors import Problem
+from kadm.model.desired import DesiredObject, Provenance
+from kadm.model.objects import JsonObject, ObjectKey, path_text
+from kadm.model.override import OverridePolicy
+from kadm.model.repository import Manifest, Repo
+from kadm.render.draft import Draft
+from kadm.render.normalise import normalise
+from kadm.render.shares import Shares
+from kadm.render.variants import RuleTable, Variant, Variants
+
+_NAMED_MEMBERS = 3
+"""How many members a problem names before it counts the rest."""
+
+
+class Form:
+    """``put`` and ``freeze`` fill the members' drafts; ``problems`` afterwards tells what was found on the way."""
+
+    def __init__(self, repo: Repo, manifest: Manifest, table: RuleTable) -> None:
+        self.key: ObjectKey = manifest.key
+        self.rendered: dict[str, tuple[JsonObject, bool]] = {}
+        """Member → the object there, and whether it is written; where it is frozen, the manifest's stands for it."""
+        normalised = normalise(manifest)
+        self.base: JsonObject = normalised.object
+        self._manifest = manifest
+        self._warnings = normalised.problems
+        self._missing = [ref.policy for ref in manifest.overrides if ref.policy not in repo.override_policies]
+        policies: Sequence[OverridePolicy] = [
+            repo.override_policies[ref.policy] for ref in manifest.overrides if ref.policy in repo.override_policies
+        ]
+        self._variants = Variants(manifest, self.base, policies, table)
+        self._wanted: dict[tuple[int, str], DesiredObject] = {}
+        self._used: dict[int, Variant] = {}
+        self._failures: dict[Problem, list[str]] = {}
+
+    def put(self, draft: Draft, because: str, shares: Shares) -> None:
+        """Write the object to a member, unless an override fails for it or the member could not be read."""
+        if draft.unread:
+            self.freeze(draft, draft.unread)
+            return
+        if self._missing:
+            problem = Problem(
+                what=f"{self._missing[0]} does not exist", where=self._manifest.location, object=str(self.key)
+            )
+            self._fail(draft, problem)
+            return
+        variant = self._variants.of(draft.name, shares)
+        if variant.object is None:
+            assert variant.problem is not None
+            self._fail(draft, variant.problem)
+            return
+        known = (id(variant), because)
+        wanted = self._wanted.get(known)
+        if wanted is None:
+            self._used[id(variant)] = variant
+            wanted = self._wanted[known] = DesiredObject(
+                key=self.key,
+                version=variant.version,
+                object=variant.object,
+                digest=variant.digest,
+                location=self._manifest.location,
+                provenance=variant.provenance,
+                because=because,
+            )
+        draft.put(wanted)
+        self.rendered[draft.name] = variant.object, True
+
+    def freeze(self, draft: Draft, reason: str) -> None:
+        """Leave the object in a member as it is."""
+        draft.freeze(self.key, reason)
+        self.rendered[draft.name] = self.base, False
+
+    def _fail(self, draft: Draft, problem: Problem) -> None:
+        self._failures.setdefault(problem, []).append(draft.name)
+        self.freeze(draft, f"{problem.what}: {problem.why}" if problem.why else problem.what)
+
+    def problems(self, divided: Shares) -> tuple[Problem, ...]:
+        """Warnings and errors, each once for all members. ``divided`` are fields that the scheduler sets."""
+        return (
+            *self._warnings,
+            *(_in_members(problem, members) for problem, members in self._failures.items()),
+            *dict.fromkeys(
+                problem
+                for variant in self._used.values()
+                for entry in variant.provenance
+                for problem in _doubts(self.key, entry, divided)
+            ),
+        )
+
+
+def _in_members(problem: Problem, members: Sequence[str]) -> Problem:
+    shown = ", ".join(members[:_NAMED_MEMBERS])
+    if len(members) > _NAMED_MEMBERS:
+        shown += f" and {len(members) - _NAMED_MEMBERS} more"
+    return replace(
+        problem,
+        member=members[0] if len(members) == 1 else "",
+        hint=f"until this is mended, {problem.object} stays as it is in {shown}",
+    )
+
+
+def _doubts(key: ObjectKey, entry: Provenance, divided: Mapping[tuple[str | int, ...], object]) -> tuple[Problem, ...]:
+    """What an override does that can hardly be meant (propagation spec, section 10, 22 and 23)."""
+    if entry.policy is None:
+        return ()
+
+    def doubt(what: str, why: str) -> Problem:
+        return Problem(what=what, severity="warning", where=entry.location, object=str(key), why=why)
+
+    if entry.path in divided:
+        return (
+            doubt(
+                f"rule {entry.rule} of {entry.policy} overrides {path_text(entry.path)}",
+                "the scheduler divides it among members, so that totals no longer hold",
+            ),
+        )
+    before, after = entry.before, entry.after
+    if entry.path[-1:] == ("image",) and isinstance(before, str) and isinstance(after, str):
+        digest = before.partition("@")[2]
+        if digest and after.endswith(f"@{digest}"):
+            return (
+                doubt(
+                    f"rule {entry.rule} of {entry.policy} leaves the digest of {path_text(entry.path)} as it was",
+                    "the digest alone decides which image runs",
+                ),
+            )
+    return ()
