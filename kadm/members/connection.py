@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -271,11 +272,11 @@ def _words(error: Exception, access: Access) -> tuple[str, str, str]:
 def _cause(error: BaseException) -> str:
     """The reason inside an OS or TLS error, without Python's decoration."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return error.verify_message
+        return getattr(error, "verify_message", "") or str(error)
     if isinstance(error, ssl.SSLError):
         return (error.reason or "").replace("_", " ").lower() or type(error).__name__
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)  # asyncio's own text repeats the address and leaves the reason out
     return str(error) or type(error).__name__
 
 

@@ -1,0 +1,178 @@
+"""Answers that are no success, as errors; nothing of a Secret's values comes through."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kadm.errors import Problem
+from kadm.members.refusal import ManifestRefused, is_not_found, is_secret_path, missing_namespace, refusal
+from tests.members.fake_member import status
+
+DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/web"
+SECRET = "/api/v1/namespaces/default/secrets/pin"
+FORBIDDEN = 'secrets "pin" is forbidden: User "ci" cannot patch resource "secrets" in API group "" at the cluster scope'
+LEAKING = (
+    "failed to create typed patch object (default/pin; /v1, Kind=Secret): .stringData.pin: expected string, got "
+    "&value.valueUnstructured{Value:987654}"
+)
+
+
+def body(code: int, reason: str = "", message: str = "", **details: Any) -> bytes:
+    answer = status(code, reason, message, **details).body
+    assert isinstance(answer, bytes)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "want"),
+    [
+        pytest.param(
+            403,
+            body(403, "Forbidden", 'deployments.apps "web" is forbidden: User "ci" cannot patch resource'),
+            Problem(
+                what="write forbidden (403 Forbidden)",
+                member="eu",
+                object="Deployment.apps default/web",
+                why='deployments.apps "web" is forbidden: User "ci" cannot patch resource',
+                hint="grant this permission to the credential's user in the member",
+            ),
+            id="forbidden",
+        ),
+        pytest.param(
+            500,
+            body(
+                500, "", "failed to create typed patch object (default/web; apps/v1): .spec.bogus: field not declared"
+            ),
+            Problem(
+                what="the manifest does not fit its kind in this member",
+                member="eu",
+                object="Deployment.apps default/web",
+                why="failed to create typed patch object (default/web; apps/v1): .spec.bogus: field not declared",
+            ),
+            id="the manifest's fault",
+        ),
+        pytest.param(
+            502,
+            b"<html><body>Bad gateway</body></html>",
+            Problem(what="the member answered 502", member="eu", object="Deployment.apps default/web"),
+            id="a page of HTML says nothing",
+        ),
+        pytest.param(
+            404,
+            b"404 page not found\n",
+            Problem(
+                what="not found (404)",
+                member="eu",
+                object="Deployment.apps default/web",
+                why="404 page not found",
+            ),
+            id="plain text",
+        ),
+        pytest.param(
+            302,
+            b"",
+            Problem(
+                what="the member redirects elsewhere (302): "
+                "this is not an API server, or a login stands in front of it",
+                member="eu",
+                object="Deployment.apps default/web",
+            ),
+            id="a redirect",
+        ),
+    ],
+)
+def test_refusal(code: int, text: bytes, want: Problem) -> None:
+    got = refusal(
+        status=code, text=text, path=DEPLOYMENT, method="PATCH", member="eu", about="Deployment.apps default/web"
+    )
+    assert got.problem == want
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "message", "want"),
+    [
+        pytest.param(
+            500,
+            "",
+            LEAKING,
+            "failed to create typed patch object: at .stringData.pin (the rest is hidden: it may quote the Secret)",
+            id="typed patch",
+        ),
+        pytest.param(
+            422,
+            "Invalid",
+            'Secret "pin" is invalid: data[pin]: Invalid value: "987654": no',
+            "(the rest is hidden: it may quote the Secret)",
+            id="invalid",
+        ),
+        pytest.param(
+            403,
+            "Forbidden",
+            FORBIDDEN,
+            FORBIDDEN,
+            id="names alone stay",
+        ),
+        pytest.param(
+            403,
+            "Forbidden",
+            'admission webhook "opa" denied the request: 987654 is weak',
+            "(the rest is hidden: it may quote the Secret)",
+            id="a webhook may quote anything",
+        ),
+    ],
+)
+def test_messages_about_secrets_hold_no_value(code: int, reason: str, message: str, want: str) -> None:
+    text = body(code, reason, message, causes=[{"reason": "FieldValueInvalid", "message": "987654", "field": "data"}])
+    got = refusal(status=code, text=text, path=SECRET, method="PATCH", member="eu")
+    assert got.problem.why.strip() == want
+    assert "987654" not in str(got) + json.dumps(got.body)
+
+
+def test_conflicts_about_secrets_keep_who_holds_the_field() -> None:
+    cause = {"reason": "FieldManagerConflict", "message": 'conflict with "kubectl" using v1', "field": ".data.pin"}
+    got = refusal(
+        status=409,
+        text=body(409, "Conflict", "Apply failed with 1 conflict", causes=[cause]),
+        path=SECRET,
+        method="PATCH",
+        member="eu",
+    )
+    assert got.body is not None
+    assert got.body["details"]["causes"] == [cause]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("path", "want"),
+    [
+        pytest.param("/api/v1/secrets", True, id="all of them"),
+        pytest.param("/api/v1/namespaces/a/secrets", True, id="of a namespace"),
+        pytest.param(SECRET, True, id="one"),
+        pytest.param("/api/v1/namespaces/secrets", False, id="a namespace of that name"),
+        pytest.param("/apis/x.io/v1/namespaces/a/secrets/b", False, id="another group's"),
+        pytest.param("/api/v1/namespaces/a/configmaps/secrets", False, id="a ConfigMap of that name"),
+    ],
+)
+def test_is_secret_path(path: str, want: bool) -> None:
+    assert is_secret_path(path) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "absent", "no_namespace"),
+    [
+        pytest.param(body(404, "NotFound", "x", kind="deployments"), True, False, id="the object"),
+        pytest.param(body(404, "NotFound", "x", kind="namespaces"), True, True, id="its namespace"),
+        pytest.param(b"404 page not found", False, False, id="the type, or a proxy: no proof of absence"),
+    ],
+)
+def test_absence(text: bytes, absent: bool, no_namespace: bool) -> None:
+    got = refusal(status=404, text=text, path=DEPLOYMENT, method="GET", member="eu")
+    assert (is_not_found(got), missing_namespace(got)) == (absent, no_namespace)
+
+
+def test_a_500_with_a_reason_is_the_members_fault() -> None:
+    text = body(500, "InternalError", "failed to create typed live object")
+    got = refusal(status=500, text=text, path=DEPLOYMENT, method="PATCH", member="eu")
+    assert not isinstance(got, ManifestRefused)
