@@ -265,8 +265,10 @@ class ApiServer:
         )
         if resource is not None:
             for obj in self.store.list(resource):
-                if "deletionTimestamp" not in obj["metadata"]:
-                    self.delete(resource, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+                place = obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+                live = self.store.get(resource, *place)  # the end of one brings us here again, which may end this one
+                if live is not None and "deletionTimestamp" not in live["metadata"]:
+                    self.delete(resource, *place)
             if self.store.list(resource):
                 return  # finalizers hold some; the end of the last one brings us back here
             if self.store.get(DEFINITIONS, "", name) is None:

@@ -13,6 +13,7 @@ from kadm.sandbox.custom_fields import unknown_fields
 from kadm.sandbox.decoding import DecodeError, decode
 from kadm.sandbox.field_validation import parse_json, strict_errors, strict_message, warning_header
 from kadm.sandbox.kinds.registry import ResourceKind, builtin_kind
+from kadm.sandbox.patching import Patched
 from kadm.sandbox.requests import FieldValidation
 from kadm.sandbox.responses import ApiError, Cause, bad_request, invalid, unsupported_media_type
 from kadm.sandbox.schema import Schema
@@ -67,17 +68,6 @@ def _unrecognized(kind: ResourceKind | None, why: str) -> NoReturn:
     raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind}): {text}")
 
 
-def parse_patch(raw: bytes, expected: type[list[Any]] | type[dict[str, Any]]) -> Any:
-    """The value of a JSON or merge patch. Raises ApiError 400."""
-    try:
-        value = parse_json(raw).value
-    except (json.JSONDecodeError, UnicodeDecodeError) as fault:
-        raise bad_request(f"error decoding patch: {fault}") from fault
-    if not isinstance(value, expected):
-        raise bad_request(f"error decoding patch: json: cannot unmarshal into Go value of type {expected.__name__}")
-    return value
-
-
 def parse_apply(raw: bytes, gvk: GroupVersionKind) -> Object:
     """The object of a server-side apply of this kind, YAML or JSON. Raises ApiError 400."""
     try:
@@ -118,13 +108,13 @@ def decoded_body(
 
 
 def decoded_patched(
-    patched: Object, live: Object, kind: ResourceKind, schema: Schema, validation: FieldValidation
+    found: Patched, live: Object, kind: ResourceKind, schema: Schema, validation: FieldValidation
 ) -> tuple[Object, tuple[str, ...]]:
     """A patched object as the server decodes it, but for the defaults, and the warnings about it.
 
     Raises ApiError 422 for what it cannot be, as about the field ``patch``.
     """
-    shown = go_plain(patched)
+    patched, shown = found.object, go_plain(found.shown)
     api_version, name = patched.get("apiVersion"), patched.get("kind")
     if (api_version, name) != (live["apiVersion"], live["kind"]):
         raise _bad_patch(shown, f'no kind "{name}" is registered for version "{api_version}" in scheme "{_SCHEME}"')

@@ -13,12 +13,12 @@ from typing import Any
 from kadm.sandbox import deletion, discovery, listing, openapi, reviews, tables, watches
 from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Action, Authenticator, Authorizer, User
-from kadm.sandbox.bodies import decoded_body, decoded_patched, parse_apply, parse_body, parse_patch
+from kadm.sandbox.bodies import decoded_body, decoded_patched, parse_apply, parse_body
 from kadm.sandbox.field_validation import warning_header
 from kadm.sandbox.kinds import strategy
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.media import Representation, accepted
-from kadm.sandbox.patches import PatchRefused, json_patch, merge_patch
+from kadm.sandbox.patching import APPLY, Patch
 from kadm.sandbox.requests import (
     ListOptions,
     Target,
@@ -36,12 +36,9 @@ from kadm.sandbox.responses import (
     not_found,
     success,
     unknown_resource,
-    unsupported_media_type,
 )
-from kadm.sandbox.schema import Schema
 from kadm.sandbox.served import resource_name
 from kadm.sandbox.store import Object
-from kadm.sandbox.strategic_merge import StrategicMergeRefused, strategic_merge_patch
 from kadm.sandbox.subresources import SCALE_KIND, scale_of, scale_schema, shown_scale
 
 VERSION: Object = {
@@ -60,8 +57,6 @@ VERSION: Object = {
     "platform": "linux/amd64",
 }
 """What ``/version`` says: the Kubernetes version whose behaviour the sandbox follows. It is no build of it."""
-
-APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +241,7 @@ class _Call:
         """Do what is asked. Raises ApiError."""
         if self.target.subresource:
             return self._subresource()
-        if self.verb not in self.kind.verbs or (self.verb == "create" and self.target.name):
+        if self.verb not in self.kind.verbs or not self._names_rightly():
             raise method_not_allowed()
         if self.kind.namespaced and not self.target.namespace and self.verb == "create":
             raise method_not_allowed()
@@ -267,6 +262,12 @@ class _Call:
                 return self._delete()
             case _:
                 return self._delete_collection()
+
+    def _names_rightly(self) -> bool:
+        """Whether the path names one object where the verb is about one, and none where it makes one."""
+        if self.verb == "create":
+            return not self.target.name
+        return bool(self.target.name) or self.verb in ("list", "watch", "deletecollection")
 
     # Reading
 
@@ -419,11 +420,10 @@ class _Call:
         options = self._write_options("PatchOptions")
         warnings: list[str] = []
         schema = self.api.kinds.schema(self.kind)
-        patched = _patcher(self._media_type, self.request.body, schema)
+        patch = Patch(self._media_type, self.request.body, schema, custom=self.kind.custom is not None)
 
         def change(live: Object) -> Object:
-            made = patched(live)
-            obj, found = decoded_patched(made, live, self.kind, schema, options.field_validation)
+            obj, found = decoded_patched(patch.applied(live), live, self.kind, schema, options.field_validation)
             warnings.extend(found)
             self._check_identity(obj)
             return obj
@@ -533,10 +533,10 @@ class _Call:
             scale = writes.apply_scale(self.kind, namespace, name, applied, options)
         else:
             options = self._write_options("PatchOptions")
-            patched = _patcher(self._media_type, self.request.body, schema)
+            patch = Patch(self._media_type, self.request.body, schema, custom=False)
 
             def change(live: Object) -> Object:
-                obj, found = decoded_patched(patched(live), live, SCALE_KIND, schema, options.field_validation)
+                obj, found = decoded_patched(patch.applied(live), live, SCALE_KIND, schema, options.field_validation)
                 warnings.extend(found)
                 self._check_identity(obj)
                 return obj
@@ -575,32 +575,3 @@ class _Call:
                 manager=self._write_options("CreateOptions").manager,
             ),
         )
-
-
-def _patcher(content_type: str, body: bytes, schema: Schema) -> Callable[[Object], Object]:
-    """What makes a patched object of a live one. Raises ApiError 415; what it returns raises ApiError 400 or 422."""
-    match content_type:
-        case "application/json-patch+json":
-            return lambda live: _json_patched(live, parse_patch(body, list))
-        case "application/merge-patch+json":
-            return lambda live: merge_patch(live, parse_patch(body, dict))
-        case "application/strategic-merge-patch+json" if schema.typed:
-            return lambda live: _strategic_patched(live, parse_patch(body, dict), schema)
-        case _:
-            raise unsupported_media_type(details={})
-
-
-def _json_patched(live: Object, operations: Any) -> Object:
-    try:
-        patched: Object = json_patch(live, operations)
-    except PatchRefused as refused:
-        message = "the server rejected our request due to an error in our request"
-        raise ApiError(422, "Invalid", message, {}) from refused
-    return patched
-
-
-def _strategic_patched(live: Object, patch: Object, schema: Schema) -> Object:
-    try:
-        return strategic_merge_patch(live, patch, schema)
-    except StrategicMergeRefused as refused:
-        raise ApiError(500, "", str(refused)) from refused

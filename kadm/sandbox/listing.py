@@ -89,16 +89,24 @@ def page(
         raise expired(CONTINUE_EXPIRED if options.continue_token else LIST_EXPIRED) from None
     if after:
         items = [item for item in items if object_key(item) > after]
-    if not selector.selects_everything:
-        items = [item for item in items if selector.matches(convert(item))]
-    if not options.limit or options.limit >= len(items):
-        return Page(items=list(items), revision=revision)
-    kept = items[: options.limit]
+    limit = options.limit or len(items)
+    kept: list[Object] = []
+    looked_at = 0
+    for item in items:
+        if len(kept) == limit:
+            break
+        looked_at += 1
+        if selector.selects_everything or selector.matches(convert(item)):
+            kept.append(item)
+    left = len(items) - looked_at
+    if not left:
+        return Page(items=kept, revision=revision)
+    # What is left may hold nothing that is selected: like a real server, the page does not look ahead, nor count it.
     return Page(
-        items=list(kept),
+        items=kept,
         revision=revision,
         continue_token=_encode_continue(revision, object_key(kept[-1])),
-        remaining=len(items) - len(kept) if selector.selects_everything else None,
+        remaining=left if selector.selects_everything else None,
     )
 
 

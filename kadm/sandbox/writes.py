@@ -203,25 +203,24 @@ class Writes:
         stored = self._store.get(resource_name(kind), namespace, name)
         if stored is None and subresource:
             raise not_found(kind.plural, kind.group, name)
-        placed = _placed(applied, namespace)
         live = None if stored is None else strategy.convert(kind, stored)
         if live is None:
             self._admit_namespace(kind, namespace, name)
-            if uid := placed["metadata"].get("uid"):
+            if uid := applied["metadata"].get("uid"):
                 why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                 raise conflict(kind.plural, kind.group, name, why)
         else:
-            _check_version(kind, placed, live)
+            _check_version(kind, applied, live)
         merged = self._merged(
             live,
-            placed,
+            applied,
             self._kinds.schema(kind),
             options,
             subresource,
             self._reset_fields(kind, subresource),
             VersionsOf(self._kinds, kind),
         )
-        decoded = strategy.defaults(kind, merged)
+        decoded = strategy.defaults(kind, _placed(merged, namespace))
         if live is None:
             return self._store_new(kind, decoded, options), True
         return self._store_changed(kind, decoded, live, options, subresource), False
@@ -348,7 +347,8 @@ class Writes:
         return strategy.convert(kind, self._store.update(resource, self._in_storage(kind, ready)))
 
     def _reset_fields(self, kind: ResourceKind, subresource: str) -> FieldSet | None:
-        return managed_fields.reset_fields(self._kinds.schema(kind), subresource, has_status=kind.has_status)
+        endpoint = "" if subresource == "finalize" else subresource  # it writes what the object itself writes
+        return managed_fields.reset_fields(self._kinds.schema(kind), endpoint, has_status=kind.has_status)
 
     def _in_storage(self, kind: ResourceKind, obj: Object) -> Object:
         if (kind.group, kind.version) == (kind.storage_group, kind.storage_version):

@@ -189,9 +189,7 @@ def _text_differences(expected: str, actual: Json, bindings: Bindings, path: str
         yield _differs(path, f"{expected!r}, that is {substituted(expected, bindings)!r}", actual)
 
 
-def _list_differences(
-    expected: list[Json], actual: Json, bindings: Bindings, mode: Mode, path: str
-) -> Iterator[str]:
+def _list_differences(expected: list[Json], actual: Json, bindings: Bindings, mode: Mode, path: str) -> Iterator[str]:
     if not isinstance(actual, list) or len(actual) != len(expected):
         yield _differs(path, expected, actual)
         return
@@ -316,7 +314,9 @@ class Player:
         if CONTROLLERS in conversation.tags:
             async with asyncio.timeout(READY_WITHIN_S):
                 for path in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
-                    while (await self._send("GET", f"/api/v1/namespaces/{self.namespace}/{path}", {}, {}, None)).status != 200:
+                    while (
+                        await self._send("GET", f"/api/v1/namespaces/{self.namespace}/{path}", {}, {}, None)
+                    ).status != 200:
                         await asyncio.sleep(RETRY_EVERY_S)
 
     async def _step(self, step: Mapping[str, Json]) -> list[str]:
@@ -402,7 +402,7 @@ class Player:
 
     def _note_version(self, step: Mapping[str, Json], reply: Reply) -> None:
         version = _version(reply)
-        if step["method"] != "GET" and version is not None:
+        if step["method"] in ("POST", "PUT", "PATCH") and version is not None:
             self.highest_version = max(self.highest_version, version)
 
     def _compare(self, step: Mapping[str, Json], reply: Reply, bindings: Bindings) -> list[str]:
