@@ -97,6 +97,9 @@ def allocate(
         taken_ports.update((port["protocol"], port["nodePort"]) for port in _node_ports(other["spec"]))
         if other["spec"].get("healthCheckNodePort"):
             taken_ports.add(("TCP", other["spec"]["healthCheckNodePort"]))
+    errors = _family_faults(spec)
+    if errors:
+        return service, errors
     errors = _allocate_ip(spec, taken_ips, ranges)
     _set_families(spec)
     if spec["type"] in _WITH_NODE_PORTS:
@@ -125,6 +128,20 @@ def _allocate_ip(spec: JsonObject, taken: set[str], ranges: ServiceRanges) -> li
             spec["clusterIP"], spec["clusterIPs"] = free, [free]
             return []
     return [internal_error("spec.clusterIPs", "failed to allocate a serviceIP: range is full")]
+
+
+def _family_faults(spec: JsonObject) -> list[FieldError]:
+    """What asks for a second family: the members have one. Only a headless Service without selector may."""
+    if spec.get("clusterIP") == "None" and not spec.get("selector"):
+        return []
+    errors: list[FieldError] = []
+    if spec.get("ipFamilyPolicy") == "RequireDualStack":
+        why = "this cluster is not configured for dual-stack services"
+        errors.append(invalid_value("spec.ipFamilyPolicy", "RequireDualStack", why))
+    for index, family in enumerate(spec.get("ipFamilies") or ()):
+        if family != "IPv4":
+            errors.append(invalid_value(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
+    return errors
 
 
 def _set_families(spec: JsonObject) -> None:

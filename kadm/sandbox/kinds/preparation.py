@@ -11,9 +11,8 @@ from collections.abc import Callable
 from kadm.model.objects import JsonObject, JsonValue
 from kadm.sandbox.kinds import admission, allocation, crds
 from kadm.sandbox.kinds.defaults.core import NAME_LABEL
+from kadm.sandbox.kinds.defaults.workloads import TEMPLATE_GENERATION
 from kadm.sandbox.kinds.qos import qos_class
-
-_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 KEEP_STATUS_AT_CREATE = frozenset({("v1", "Node"), ("v1", "Event"), ("v1", "Endpoints")})
 """The kinds with a status subresource whose creator may set status."""
@@ -60,7 +59,7 @@ def _job(obj: JsonObject) -> None:
 
 
 def _daemon_set(obj: JsonObject) -> None:
-    obj["metadata"].setdefault("annotations", {})[_TEMPLATE_GENERATION] = "1"
+    obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
 
 def _claim(obj: JsonObject) -> None:
@@ -132,10 +131,10 @@ def _keep_storage_class(new: JsonObject, old: JsonObject) -> None:
 
 def _count_template(new: JsonObject, old: JsonObject) -> None:
     """Count the templates of a DaemonSet in its annotation."""
-    held = (old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "1")
+    held = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
     if new["spec"]["template"] != old["spec"]["template"]:
         held = str(int(held) + 1) if held.isdigit() else "1"
-    new["metadata"].setdefault("annotations", {})[_TEMPLATE_GENERATION] = held
+    new["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = held
 
 
 def _keep_job_selector(new: JsonObject, old: JsonObject) -> None:

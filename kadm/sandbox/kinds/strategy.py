@@ -193,6 +193,8 @@ def update(kind: ResourceKind, new: JsonObject, old: JsonObject, ctx: Context, *
 def _keep_metadata(new: JsonObject, old: JsonObject) -> None:
     for key in _KEPT_METADATA:
         _take(new["metadata"], old["metadata"], key)
+    if not new["metadata"].get("uid"):
+        new["metadata"]["uid"] = old["metadata"]["uid"]
 
 
 def _take(new: JsonObject, old: JsonObject, key: str) -> None:

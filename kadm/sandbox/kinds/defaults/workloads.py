@@ -70,8 +70,13 @@ def stateful_set(obj: JsonObject) -> None:
         claim_spec(claim["spec"])
 
 
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
 def daemon_set(obj: JsonObject) -> None:
     spec = obj["spec"]
+    # the count is a field in the server, which it writes as an annotation; what it was sent is not yet counted
+    obj["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
     pods.template(spec)
     strategy = spec["updateStrategy"]
     strategy.setdefault("type", "RollingUpdate")

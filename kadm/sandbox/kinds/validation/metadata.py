@@ -32,8 +32,13 @@ def new_metadata(metadata: JsonObject, *, namespaced: bool, name_rule: names.Nam
 
 
 def changed_metadata(new: JsonObject, old: JsonObject) -> list[FieldError]:
-    """The faults of an existing object's new metadata."""
+    """The faults of an existing object's new metadata, each of them twice.
+
+    A real server looks twice: once for all kinds, once for the kind itself. Its causes tell each fault twice.
+    """
     errors: list[FieldError] = []
+    if new.get("uid") != old.get("uid"):
+        errors.append(invalid_value("metadata.uid", new.get("uid"), "field is immutable"))
     if old.get("deletionTimestamp"):
         held = old.get("finalizers") or ()
         added = [each for each in new.get("finalizers") or () if each not in held]
@@ -41,7 +46,8 @@ def changed_metadata(new: JsonObject, old: JsonObject) -> list[FieldError]:
             listed = ", ".join(f'"{each}"' for each in sorted(added))
             why = "no new finalizers can be added if the object is being deleted, found new finalizers"
             errors.append(forbidden("metadata.finalizers", f"{why} []string{{{listed}}}"))
-    return errors + common(new)
+    errors += common(new)
+    return errors + errors
 
 
 def common(metadata: JsonObject) -> list[FieldError]:

@@ -46,9 +46,6 @@ def service(obj: JsonObject) -> list[FieldError]:
         else:
             why = "may only be set for externally-accessible services"
             errors.append(invalid_value("spec.externalTrafficPolicy", policy, why))
-    if spec.get("ipFamilyPolicy") == "RequireDualStack" and ips[:1] != ["None"] and kind != "ExternalName":
-        why = "this cluster is not configured for dual-stack services"
-        errors.append(invalid_value("spec.ipFamilyPolicy", "RequireDualStack", why))
     return errors
 
 
