@@ -1,0 +1,21 @@
+"""What all tests share: where the shared data is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+DATA_VARIABLE = "KADM_TEST_DATA"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The directory with vectors/ and real-manifests/. Skips where none is named; a name that is wrong is a failure."""
+    named = os.environ.get(DATA_VARIABLE)
+    if not named:
+        pytest.skip(f"{DATA_VARIABLE} names no directory with vectors/ and real-manifests/")
+    path = Path(named)
+    assert (path / "vectors").is_dir(), f"{DATA_VARIABLE}={named} holds no vectors/"
+    return path

@@ -1,0 +1,71 @@
+"""The installed ``kadm`` and ``kubectl`` as processes, and what they said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+BIN = Path(sys.executable).parent
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a process said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """stdout as JSON."""
+        return json.loads(self.out)
+
+
+@dataclass
+class Tools:
+    """Runs kadm and kubectl in ``cwd``, with ``env`` beside a clean environment."""
+
+    cwd: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def environment(self) -> dict[str, str]:
+        return {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(self.cwd), "LANG": "C.UTF-8", **self.env}
+
+    def kadm(self, *arguments: str | Path, code: int | None = 0, env: dict[str, str] | None = None) -> Said:
+        """Run kadm; ``code`` is the exit code that it must have, None: any."""
+        said = self.run(str(BIN / "kadm"), *arguments, env=env)
+        told = f"kadm {' '.join(map(str, arguments))} exited {said.code}, not {code}\n{said.out}\n{said.err}"
+        assert code is None or said.code == code, told
+        assert "Traceback" not in said.err, said.err
+        return said
+
+    def kubectl(self, member: str, *arguments: str | Path, code: int | None = 0) -> Said:
+        """Run kubectl against a member of the sandbox."""
+        said = self.run(str(BIN / "kubectl"), "--context", member, *arguments)
+        assert code is None or said.code == code, f"kubectl {' '.join(map(str, arguments))}\n{said.out}\n{said.err}"
+        return said
+
+    def get(self, member: str, *what: str) -> Any:
+        """``kubectl get … -o json``, decoded."""
+        return self.kubectl(member, "get", *what, "-o", "json").json
+
+    def run(self, *arguments: str | Path, env: dict[str, str] | None = None, stdin: str | None = None) -> Said:
+        """Run any program."""
+        done = subprocess.run(
+            [str(argument) for argument in arguments],
+            cwd=self.cwd,
+            env={**self.environment(), **(env or {})},
+            input=stdin if stdin is not None else "",
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
