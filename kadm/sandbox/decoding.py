@@ -114,8 +114,11 @@ def _field(value: object, atom: Atom, rule: FieldRule, name: str, path: str, own
             return written
         return _OMITTED
     written = _value(value, atom, where, owner, unknown)
-    if rule.pointer or rule.always or written:
+    if rule.pointer or written:
         return written
+    if rule.always:
+        # What is stored as protobuf comes back without its empty lists and maps.
+        return written if atom.is_struct or atom.scalar else None
     if atom.is_struct:
         return _OMITTED if rule.omit_zero else written
     return written if atom.scalar and written not in ({}, []) else _OMITTED

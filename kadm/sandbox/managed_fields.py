@@ -14,7 +14,7 @@ from kadm.sandbox import field_sets
 from kadm.sandbox.decoding import zero
 from kadm.sandbox.field_sets import LEAF, FieldSet
 from kadm.sandbox.schema import Schema
-from kadm.sandbox.typed import Comparison, compare, same
+from kadm.sandbox.typed import Comparison, ListItemError, compare, same
 
 Object = dict[str, Any]
 
@@ -153,17 +153,21 @@ def track_update(
     bare = without_entries(new)
     if not managers and old is not None:
         return bare  # tracking was cleared; the next apply starts it again
-    managers = updated(
-        old,
-        bare,
-        managers,
-        schema=schema,
-        key=key_of(manager, "Update", schema.api_version, subresource),
-        now=now,
-        reset=reset,
-        conversions=conversions,
-    )
-    return write(bare, _capped(managers))
+    try:
+        after = updated(
+            old,
+            bare,
+            managers,
+            schema=schema,
+            key=key_of(manager, "Update", schema.api_version, subresource),
+            now=now,
+            reset=reset,
+            conversions=conversions,
+        )
+    except ListItemError:
+        # Items of a custom object's list cannot be told apart. Validation will say so; the owners stay as they were.
+        after = read(old) or {}
+    return write(bare, _capped(after))
 
 
 def updated(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kadm.sandbox import field_sets, typed
+from kadm.sandbox import field_sets, last_applied, typed
 from kadm.sandbox.decoding import zero
-from kadm.sandbox.field_sets import FieldSet
+from kadm.sandbox.field_sets import LEAF, FieldSet
 from kadm.sandbox.managed_fields import (
     BEFORE_FIRST_APPLY,
     STRIPPED,
@@ -91,13 +91,38 @@ def apply(
     Raises TypedError, or ApplyConflict unless ``force``.
     """
     if found := typed.faults(applied, schema.root):
-        message = found[0] if len(found) == 1 else "\n".join(["errors:", *("  " + fault for fault in found)])
-        raise TypedError(f"failed to create typed patch object ({_shown(applied, schema)}): {message}")
+        raise TypedError(f"failed to create typed patch object ({_shown(applied, schema)}): {_listed_faults(found)}")
     key = key_of(manager, "Apply", schema.api_version, subresource)
+    mine = LEAF
+    if manager == last_applied.MANAGER and live is not None and not force:
+        mine = last_applied.owned_by_client_side_apply(live, schema)
+    try:
+        merged = _put_over(
+            live, applied, schema=schema, key=key, force=force, now=now, reset=reset, conversions=conversions, mine=mine
+        )
+    except typed.ListItemError as error:
+        # The applied object was checked above, so these are items of the live one.
+        raise TypedError(f"failed to create typed live object ({_shown(live or {}, schema)}): {error}") from error
+    return last_applied.refreshed(merged, applied) if manager == last_applied.MANAGER else merged
+
+
+def _put_over(
+    live: Object | None,
+    applied: Object,
+    *,
+    schema: Schema,
+    key: ManagerKey,
+    force: bool,
+    now: str,
+    reset: FieldSet | None,
+    conversions: Conversions | None,
+    mine: FieldSet,
+) -> Object:
+    """The merged object. Fields in ``mine`` may be taken from other managers without ``force``."""
     managers = read(live) or {}
     old = zero(schema) if live is None else without_entries(live)
     if not managers and live is not None:
-        first = key_of(BEFORE_FIRST_APPLY, "Update", schema.api_version, subresource)
+        first = key_of(BEFORE_FIRST_APPLY, "Update", schema.api_version, key.subresource)
         managers = updated(None, old, {}, schema=schema, key=first, now=now, reset=reset)
     last = managers.get(key)
     wanted = typed.field_set(applied, schema.root)
@@ -109,6 +134,7 @@ def apply(
         merged = _pruned(merged, claimed, last, schema)
     conflicts: dict[ManagerKey, FieldSet] = {}
     after = Differences(old, merged, schema, reset, conversions).taken_from(claimed, conflicts=conflicts, but=key)
+    conflicts = {key: left for key, fields in conflicts.items() if (left := field_sets.difference(fields, mine))}
     if conflicts and not force:
         raise ApplyConflict(_listed(conflicts))
     changed = not typed.same(old, merged)
@@ -126,6 +152,10 @@ def _shown(obj: Object, schema: Schema) -> str:
     metadata = metadata if isinstance(metadata, dict) else {}
     namespace, name = metadata.get("namespace", ""), metadata.get("name", "")
     return f"{namespace}/{name}; {schema.group}/{schema.version}, Kind={schema.kind}"
+
+
+def _listed_faults(found: list[str]) -> str:
+    return found[0] if len(found) == 1 else "\n".join(["errors:", *("  " + fault for fault in found)])
 
 
 def _listed(conflicts: dict[ManagerKey, FieldSet]) -> tuple[Conflict, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -316,3 +317,35 @@ UNTYPED_STEPS = [
 @pytest.mark.parametrize(("first", "second", "want"), UNTYPED_STEPS)
 def test_untyped_objects(first: Object, second: Object, want: Object) -> None:
     assert applied(applied(None, first, OPEN, "kadm"), second, OPEN, "kadm")["spec"] == want
+
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def client_side_applied() -> Object:
+    """A ConfigMap as client-side ``kubectl apply`` leaves it, with one value changed by hand since."""
+    text = json.dumps(config_map(data={"a": "1", "b": "1"}))
+    obj = config_map(metadata={"annotations": {LAST_APPLIED: text}}, data={"a": "1", "b": "2"})
+    return updated(None, obj, CONFIG_MAP, "kubectl-client-side-apply")
+
+
+def test_kubectl_takes_over_what_it_applied_from_the_client() -> None:
+    out = applied(client_side_applied(), config_map(data={"a": "9"}), CONFIG_MAP, "kubectl")
+    assert (out["data"], json.loads(out["metadata"]["annotations"][LAST_APPLIED])) == (
+        {"a": "9", "b": "2"},
+        config_map(data={"a": "9"}),
+    )
+
+
+TAKEOVERS = [
+    pytest.param("kubectl", ".data.b", id="changed since"),
+    pytest.param("kadm", ".data.a", id="another manager"),
+]
+
+
+@pytest.mark.parametrize(("manager", "field"), TAKEOVERS)
+def test_fields_that_are_not_taken_over(manager: str, field: str) -> None:
+    wanted = config_map(data={field.removeprefix(".data."): "9"})
+    with pytest.raises(ApplyConflict) as raised:
+        applied(client_side_applied(), wanted, CONFIG_MAP, manager)
+    assert [item.field for item in raised.value.conflicts] == [field]
