@@ -1,10 +1,11 @@
 """One member's API as functions: what HTTP requests and the controllers of the sandbox both go through.
 
-Every write takes the same way whoever makes it: defaults, validation, managedFields, then the store. Nothing here waits,
-so a call is atomic on the event loop; only watches are asynchronous.
+Every write takes the same way whoever makes it: defaults, validation, managedFields, then the store. Nothing here
+waits, so a call is atomic on the event loop; only watches are asynchronous.
 
 Resources are named ``plural`` or ``plural.group`` (``pods``, ``deployments.apps``). Objects go in and come out in the
-resource's storage version. Objects that come out belong to the store: copy before changing. Refusals raise ``ApiError``.
+resource's storage version. Objects that come out belong to the store: copy before changing. Refusals raise
+``ApiError``.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ class ApiServer:
     def update(self, resource: str, obj: Object, *, manager: str, subresource: str = "") -> Object:
         """Replace an object, or with ``subresource="status"`` its status only.
 
-        A ``metadata.resourceVersion`` in ``obj`` must be the live one (ApiError 409 otherwise). A replacement that changes
-        nothing is not written. Removing the last finalizer of an object that is being deleted removes it.
+        A ``metadata.resourceVersion`` in ``obj`` must be the live one (ApiError 409 otherwise). A replacement that
+        changes nothing is not written. Removing the last finalizer of an object that is being deleted removes it.
         """
         metadata = obj["metadata"]
         return self.writes.update(
@@ -231,7 +232,7 @@ class ApiServer:
             self.store.update("poddisruptionbudgets.policy", {**budget, "status": taken})
 
     def _follow_definition(self, event: Event) -> None:
-        """Keep the served kinds in step with the CRDs: accept names, serve versions, remove what loses its definition."""
+        """Keep the served kinds in step with the CRDs: accept names, serve versions, remove objects with their CRD."""
         if event.resource != DEFINITIONS:
             if event.type == "DELETED" and (kind := self.kinds.find(event.resource)) and kind.custom:
                 definition = self.store.get(DEFINITIONS, "", kind.custom.crd_name)

@@ -1,9 +1,9 @@
 """Who asks, and whether they may: bearer tokens, ServiceAccount tokens, and RBAC.
 
-A member knows one administrator (a random token, group ``system:masters``, who may everything) and its ServiceAccounts.
-Tokens of ServiceAccounts are JSON web tokens signed with a key of the member (HS256): nothing but this process checks them.
-RBAC reads roles and bindings from the store at each request. Source: the Kubernetes 1.36 RBAC authorizer and its
-bootstrap roles ``system:discovery`` and ``system:public-info-viewer``.
+A member knows one administrator (a random token, group ``system:masters``, who may everything) and its
+ServiceAccounts. Tokens of ServiceAccounts are JSON web tokens signed with a key of the member (HS256): nothing but
+this process checks them. RBAC reads roles and bindings from the store at each request. Source: the Kubernetes 1.36
+RBAC authorizer and its bootstrap roles ``system:discovery`` and ``system:public-info-viewer``.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _binds(binding: Object, user: User, namespace: str) -> bool:
 
 
 def _has(values: list[str] | None, wanted: str) -> bool:
-    return bool(values) and ("*" in values or wanted in values)
+    return values is not None and ("*" in values or wanted in values)
 
 
 def _permits(rule: Object, action: Action) -> bool:

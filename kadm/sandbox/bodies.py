@@ -39,7 +39,10 @@ class Body(msgspec.Struct, frozen=True):
 
 
 def parse_body(raw: bytes, content_type: str, kind: ResourceKind | None) -> Body:
-    """The value of a POST, PUT or DELETE body. ``kind`` is what it must be, None for options. Raises ApiError 400, 415."""
+    """The value of a POST, PUT or DELETE body; ``kind`` is what it must be, None for options.
+
+    Raises ApiError 400 or 415.
+    """
     media_type = content_type.partition(";")[0].strip()
     if media_type in ("", "application/json"):
         try:

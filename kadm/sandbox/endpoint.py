@@ -1,7 +1,7 @@
 """Answers requests to one member: who asks, what for, and in which representation the answer goes out.
 
-Everything here is synchronous: a request is answered in one step of the event loop. A watch is answered by a ``Stream``,
-which the HTTP server then feeds.
+Everything here is synchronous: a request is answered in one step of the event loop. A watch is answered by a
+``Stream``, which the HTTP server then feeds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lists: selection, pages, and lists of an earlier resourceVersion.
 
-A page's continue token holds the version of the first page and the key that the next one starts after, so that all pages
-are of one version. It is opaque to clients.
+A page's continue token holds the version of the first page and the key that the next one starts after, so that all
+pages are of one version. It is opaque to clients.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Patch:
         self._schema = schema
 
     def applied(self, live: Object) -> Patched:
-        """What the patch makes of an object. Raises ApiError 400 where it is no patch, 422 or 500 where it does not fit."""
+        """What the patch makes of an object. Raises ApiError 400 if it is no patch, 422 or 500 if it does not fit."""
         match self._media_type:
             case "application/json-patch+json":
                 try:

@@ -1,7 +1,7 @@
 """A request as the API reads it: what it asks of which resource, with which options.
 
-``parse_target`` reads a path as Kubernetes' request info does; it knows no kinds, so it also reads paths of kinds that are
-not served: authorization comes before the 404.
+``parse_target`` reads a path as Kubernetes' request info does; it knows no kinds, so it also reads paths of kinds that
+are not served: authorization comes before the 404.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Label and field selectors: parsing, with the server's own error texts, and matching.
 
-Grammar and texts follow k8s.io/apimachinery pkg/labels and pkg/fields. A selector that selects everything is ``EVERYTHING``.
+Grammar and texts follow k8s.io/apimachinery pkg/labels and pkg/fields. A selector that selects everything is
+``EVERYTHING``.
 """
 
 from __future__ import annotations
@@ -97,30 +98,30 @@ class _LabelParser:
     def parse(self) -> tuple[Requirement, ...]:
         requirements: list[Requirement] = []
         while True:
-            token = self._peek()
-            if token == "":
+            part = self._peek()
+            if part == "":
                 break
-            if token in _SYMBOLS and token != "!":
-                raise bad_request(f"found '{token}', expected: !, identifier, or 'end of string'")
+            if part in _SYMBOLS and part != "!":
+                raise bad_request(f"found '{part}', expected: !, identifier, or 'end of string'")
             requirements.append(self._requirement())
-            token = self._take()
-            if token == "":
+            part = self._take()
+            if part == "":
                 break
-            if token != ",":
-                raise bad_request(f"found '{token}', expected: ',' or 'end of string'")
+            if part != ",":
+                raise bad_request(f"found '{part}', expected: ',' or 'end of string'")
             after = self._peek()
             if after == "" or (after in _SYMBOLS and after != "!"):
                 raise bad_request(f"found '{after}', expected: identifier after ','")
         return tuple(sorted(requirements, key=lambda requirement: requirement.key))
 
     def _requirement(self) -> Requirement:
-        token = self._take()
-        absent = token == "!"
+        part = self._take()
+        absent = part == "!"
         if absent:
-            token = self._take()
-        if token == "" or token in _SYMBOLS:
-            raise _unparsable(f"found '{token}', expected: identifier")
-        key = token
+            part = self._take()
+        if part == "" or part in _SYMBOLS:
+            raise _unparsable(f"found '{part}', expected: identifier")
+        key = part
         if absent:
             return Requirement(key, "!")
         if self._peek() in ("", ","):
@@ -145,47 +146,47 @@ class _LabelParser:
                 raise _unparsable(f"found '{operator}', expected: {_BINARY_OPERATORS}")
 
     def _values(self) -> frozenset[str]:
-        token = self._take()
-        if token != "(":
-            raise _unparsable(f"found '{token}' expected: '('")
+        part = self._take()
+        if part != "(":
+            raise _unparsable(f"found '{part}' expected: '('")
         values: set[str] = set()
         expects_value = True
         while True:
-            token = self._take()
-            if token == ")":
+            part = self._take()
+            if part == ")":
                 if expects_value:
                     values.add("")
                 return frozenset(values)
-            if token == ",":
+            if part == ",":
                 if expects_value:
                     values.add("")
                 expects_value = True
-            elif token == "" or token in _SYMBOLS:
-                raise _unparsable(f"found '{token}', expected: ',', or identifier")
+            elif part == "" or part in _SYMBOLS:
+                raise _unparsable(f"found '{part}', expected: ',', or identifier")
             else:
-                values.add(token)
+                values.add(part)
                 expects_value = False
                 after = self._peek()
                 if after not in (",", ")"):
                     raise _unparsable(f"found '{after}', expected: ',' or ')'")
 
     def _exact_value(self) -> frozenset[str]:
-        token = self._peek()
-        if token in ("", ","):
+        part = self._peek()
+        if part in ("", ","):
             return frozenset({""})
         self._take()
-        if token in _SYMBOLS:
-            raise _unparsable(f"found '{token}', expected: identifier")
-        return frozenset({token})
+        if part in _SYMBOLS:
+            raise _unparsable(f"found '{part}', expected: identifier")
+        return frozenset({part})
 
     def _peek(self) -> str:
         return self._tokens[self._position]
 
     def _take(self) -> str:
-        token = self._tokens[self._position]
-        if token:  # the end is never passed
+        part = self._tokens[self._position]
+        if part:  # the end is never passed
             self._position += 1
-        return token
+        return part
 
 
 def _tokens(text: str) -> list[str]:
@@ -224,7 +225,8 @@ def _valid(values: frozenset[str]) -> frozenset[str]:
 
 _COMMON_FIELDS = ("metadata.name", "metadata.namespace")
 
-# What a kind lets fields select beyond name and namespace. Source: the field label conversions of the Kubernetes 1.36 API.
+# What a kind lets fields select beyond name and namespace. Source: the field label conversions of the Kubernetes 1.36
+# API.
 _SELECTABLE: Mapping[str, tuple[str, ...]] = {
     "pods": (
         "spec.hostNetwork",

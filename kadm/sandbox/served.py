@@ -83,7 +83,7 @@ class ServedKinds:
         return any(kind.group == group for kinds in self._custom.values() for kind in kinds)
 
     def set_custom(self, crd: str, kinds: Iterable[ResourceKind]) -> None:
-        """Serve what the CRD of this name defines, in place of what it defined before; nothing if ``kinds`` is empty."""
+        """Serve what a CRD defines, in place of what it defined before; nothing if ``kinds`` is empty."""
         self._custom.pop(crd, None)
         if served := tuple(kinds):
             self._custom[crd] = served

@@ -1,11 +1,12 @@
 """The objects of one member, with the versions a watch or a page may still ask for.
 
-A store is a plain in-memory table with one counter, like etcd's revision: every write of any kind of object raises it by
-one and becomes the object's ``metadata.resourceVersion``. Objects are JSON values as ``json.loads`` gives them. A stored
-object is never changed: a write puts a new one in its place, so readers share references and must not change them.
+A store is a plain in-memory table with one counter, like etcd's revision: every write of any kind of object raises it
+by one and becomes the object's ``metadata.resourceVersion``. Objects are JSON values as ``json.loads`` gives them. A
+stored object is never changed: a write puts a new one in its place, so readers share references and must not change
+them.
 
-A *resource* is named as in RBAC and CRD names: ``pods``, ``deployments.apps``, ``widgets.example.com``; it does not carry
-a version, an object is stored once however many versions serve it. Cluster-scoped objects have the namespace "".
+A *resource* is named as in RBAC and CRD names: ``pods``, ``deployments.apps``, ``widgets.example.com``; it does not
+carry a version, an object is stored once however many versions serve it. Cluster-scoped objects have the namespace "".
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -130,7 +131,7 @@ class Store:
             return []
         return [table.objects[key] for key in _within(table.keys, namespace)]
 
-    def list_at(self, resource: str, revision: int, namespace: str | None = None) -> list[Object]:
+    def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Object]:
         """As ``list``, as it was at ``revision``. Raises Expired when that is no longer known."""
         table = self._tables.get(resource)
         if table is None:
@@ -203,7 +204,7 @@ class Store:
         return watch
 
     def on_write(self, follow: Callable[[Event], None]) -> None:
-        """Call ``follow`` with every event, after the watches have it and before the write returns; it may write too."""
+        """Call ``follow`` with every event, once the watches have it and before the write returns; it may write."""
         self._followers.append(follow)
 
     def forget(self, watch: Watch) -> None:

@@ -1,8 +1,8 @@
 """Subresources that are another view of an object: scale, binding, eviction and token requests.
 
-A Scale is read from and written to its parent's replica fields. Its managedFields are those entries of the parent that own
-the replica count, in terms of ``autoscaling/v1``; the fields that an entry owns elsewhere stay with it.
-Source: the scale REST storages and ScaleHandler of the Kubernetes 1.36 registry.
+A Scale is read from and written to its parent's replica fields. Its managedFields are those entries of the parent that
+own the replica count, in terms of ``autoscaling/v1``; the fields that an entry owns elsewhere stay with it. Source:
+the scale REST storages and ScaleHandler of the Kubernetes 1.36 registry.
 """
 
 from __future__ import annotations

@@ -45,7 +45,10 @@ class Printer(msgspec.Struct, frozen=True):
 
 
 def human_duration(seconds: float) -> str:
-    """A duration as kubectl shows ages: ``42s``, ``3m10s``, ``5h``, ``2d4h``, ``300d``. Source: apimachinery duration."""
+    """A duration as kubectl shows ages: ``42s``, ``3m10s``, ``5h``, ``2d4h``, ``300d``.
+
+    Source: apimachinery, package duration.
+    """
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"
@@ -235,7 +238,8 @@ def _replica_set(obj: Object, now: datetime) -> Sequence[Cell]:
 
 
 def _replication_controller(obj: Object, now: datetime) -> Sequence[Cell]:
-    return (*_replica_set({**obj, "spec": {**obj["spec"], "selector": None}}, now)[:-1], _labels(obj["spec"].get("selector")))
+    plain = {**obj, "spec": {**obj["spec"], "selector": None}}  # its selector is a map of labels
+    return (*_replica_set(plain, now)[:-1], _labels(obj["spec"].get("selector")))
 
 
 def _stateful_set(obj: Object, now: datetime) -> Sequence[Cell]:
@@ -473,7 +477,8 @@ def _autoscaler(obj: Object, now: datetime) -> Sequence[Cell]:
     for metric in spec.get("metrics") or ():
         resource = metric.get("resource") or {}
         wanted = resource.get("target", {})
-        aim = f"{wanted['averageUtilization']}%" if "averageUtilization" in wanted else wanted.get("averageValue", "<auto>")
+        percent = wanted.get("averageUtilization")
+        aim = f"{percent}%" if percent is not None else wanted.get("averageValue", "<auto>")
         metrics.append(f"{resource.get('name', metric['type'].lower())}: <unknown>/{aim}")
     return (
         _name(obj),
@@ -524,7 +529,9 @@ def _binding(obj: Object, now: datetime) -> Sequence[Cell]:
     ref = obj["roleRef"]
     by_kind: dict[str, list[str]] = {"User": [], "Group": [], "ServiceAccount": []}
     for subject in obj.get("subjects") or ():
-        name = f"{subject.get('namespace', '')}/{subject['name']}" if subject["kind"] == "ServiceAccount" else subject["name"]
+        name = subject["name"]
+        if subject["kind"] == "ServiceAccount":
+            name = f"{subject.get('namespace', '')}/{name}"
         by_kind.setdefault(subject["kind"], []).append(name)
     shown = [", ".join(by_kind[kind]) for kind in ("User", "Group", "ServiceAccount")]
     return _name(obj), f"{ref['kind']}/{ref['name']}", _age(obj, now), *shown
@@ -583,7 +590,8 @@ PRINTERS: Mapping[str, Printer] = {
     ),
     "events": Printer(
         _columns(
-            "Last Seen", "Type", "Reason", "Object", "+Subobject", "+Source", "Message", "+First Seen", "+Count", "+Name"
+            "Last Seen", "Type", "Reason", "Object", "+Subobject", "+Source", "Message", "+First Seen", "+Count",
+            "+Name",
         ),
         _event,
     ),
@@ -694,7 +702,7 @@ def table(
     include: str = "Metadata",
     columns: bool = True,
 ) -> Object:
-    """A Table of objects in the kind's version. ``include`` is what a row carries: ``None``, ``Metadata`` or ``Object``.
+    """A Table of objects in the kind's version. ``include`` is what a row carries: None, Metadata or Object.
 
     ``columns`` False leaves the definitions out, as in all but the first event of a watch.
     """

@@ -1,7 +1,7 @@
 """The one way that a write takes, whoever makes it: read, decode, managedFields, admission and validation, store.
 
-The steps are those of a real API server's generic registry. Objects come in as JSON of the version that the request names,
-already decoded (see ``bodies``); they leave in that version. What is stored has the storage version.
+The steps are those of a real API server's generic registry. Objects come in as JSON of the version that the request
+names, already decoded (see ``bodies``); they leave in that version. What is stored has the storage version.
 """
 
 from __future__ import annotations
@@ -170,8 +170,8 @@ class Writes:
     ) -> Object:
         """Change an object: ``change`` gets the live one and returns a new one, decoded but for the defaults.
 
-        A ``metadata.resourceVersion`` in what it returns must be the live one. Nothing is written where nothing changes.
-        Raises ApiError 404, 409 or 422, and what ``change`` raises.
+        A ``metadata.resourceVersion`` in what it returns must be the live one. Nothing is written where nothing
+        changes. Raises ApiError 404, 409 or 422, and what ``change`` raises.
         """
         live = self._live(kind, namespace, name)
         new = change(live)
@@ -223,12 +223,14 @@ class Writes:
         decoded = strategy.defaults(kind, _placed(merged, namespace))
         if live is None:
             return self._store_new(kind, decoded, options), True
-        return self._store_changed(kind, decoded, live, options, subresource), False
+        # A real server writes a Job at every apply, even an identical one; it is the only kind known to do so.
+        always = resource_name(kind) == "jobs.batch" and not subresource
+        return self._store_changed(kind, decoded, live, options, subresource, always=always), False
 
     def replace_scale(
         self, kind: ResourceKind, namespace: str, name: str, change: Callable[[Object], Object], options: WriteOptions
     ) -> Object:
-        """Change the Scale of an object by PUT or patch: ``change`` gets the live Scale. Returns the Scale that came out."""
+        """Change the Scale of an object by PUT or patch; ``change`` gets the live Scale. Returns what came out."""
         live = self._live(kind, namespace, name)
         before = scale_of(kind, live)
         changed = _placed(change(before), namespace)
@@ -316,7 +318,7 @@ class Writes:
         """Admit, validate and store a new object with its managedFields; ``generateName`` is tried several times."""
         resource = resource_name(kind)
         generated = not obj["metadata"].get("name")
-        for _ in range(NAME_ATTEMPTS):
+        for attempt in range(NAME_ATTEMPTS):
             ready = strategy.create(kind, obj, self._context(options))
             metadata = ready["metadata"]
             holder = self._store.get(resource, metadata.get("namespace", ""), metadata["name"])
@@ -324,18 +326,26 @@ class Writes:
                 if options.dry_run:
                     return ready
                 return strategy.convert(kind, self._store.create(resource, self._in_storage(kind, ready)))
-            if not generated:
-                break
-        terminating = "deletionTimestamp" in holder["metadata"]
-        raise already_exists(kind.plural, kind.group, metadata["name"], terminating=terminating)
+            if not generated or attempt == NAME_ATTEMPTS - 1:
+                terminating = "deletionTimestamp" in holder["metadata"]
+                raise already_exists(kind.plural, kind.group, metadata["name"], terminating=terminating)
+        raise AssertionError("the last attempt returns or raises")
 
     def _store_changed(
-        self, kind: ResourceKind, obj: Object, live: Object, options: WriteOptions, subresource: str
+        self,
+        kind: ResourceKind,
+        obj: Object,
+        live: Object,
+        options: WriteOptions,
+        subresource: str,
+        *,
+        always: bool = False,
     ) -> Object:
+        """Admit, validate and store a changed object; one that does not change is written only if ``always``."""
         ready = strategy.update(kind, obj, live, self._context(options), subresource=subresource)
         ready = {**ready, "metadata": {**ready["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
         ready = managed_fields.settle_times(live, ready)
-        if ready is live:
+        if ready is live and not always:
             return live
         if options.dry_run:
             return ready

@@ -30,7 +30,7 @@ def _value(node: yaml.Node) -> Any:
         case yaml.MappingNode():
             return _mapping(node)
         case _:
-            raise yaml.YAMLError(f"unexpected {node.id}")
+            raise yaml.YAMLError(f"unexpected node {node.tag}")
 
 
 def _scalar(node: yaml.ScalarNode) -> Any:

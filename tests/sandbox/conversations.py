@@ -1,9 +1,11 @@
 """Plays recorded conversations with an API server against another one, and tells where the answers differ.
 
-The format is that of ``vectors/apiserver.json`` (format ``kadm-conversations/1``; its README defines it). A conversation is
-played in a fresh namespace as a cluster administrator; tokens such as ``$uid1`` are bound at first sight.
+The format is that of ``vectors/apiserver.json`` (format ``kadm-conversations/1``; its README defines it). A
+conversation is played in a fresh namespace as a cluster administrator; tokens such as ``$uid1`` are bound at first
+sight.
 
-Usage: ``python -m tests.sandbox.conversations [ID…]`` plays against a sandbox member in this process and prints what fails.
+Usage: ``python -m tests.sandbox.conversations [ID…]`` plays against a sandbox member in this process and prints what
+fails.
 """
 
 from __future__ import annotations
@@ -312,12 +314,14 @@ class Player:
         reply = await self._send("POST", "/api/v1/namespaces", {}, {"Content-Type": "application/json"}, body)
         assert reply.status == 201, reply.text
         if CONTROLLERS in conversation.tags:
-            async with asyncio.timeout(READY_WITHIN_S):
-                for path in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
-                    while (
-                        await self._send("GET", f"/api/v1/namespaces/{self.namespace}/{path}", {}, {}, None)
-                    ).status != 200:
-                        await asyncio.sleep(RETRY_EVERY_S)
+            for path in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+                step = {
+                    "method": "GET",
+                    "path": f"/api/v1/namespaces/$NS/{path}",
+                    "eventually": READY_WITHIN_S,
+                    "expect": {"status": 200, "statusOnly": True},
+                }
+                assert await self._step(step) == []
 
     async def _step(self, step: Mapping[str, Json]) -> list[str]:
         if "collect" in step:
