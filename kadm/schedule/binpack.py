@@ -55,9 +55,7 @@ def pack(
     if not keep_unschedulable:
         if found_a_node == total:
             return Division(plan=dict(running.scheduled), goal=goal)
-        overflow = {
-            name: kept for name, extra in overflow.items() if (kept := min(extra, total - found_a_node)) > 0
-        }
+        overflow = {name: kept for name, extra in overflow.items() if (kept := min(extra, total - found_a_node)) > 0}
 
     plan = {
         name: min(

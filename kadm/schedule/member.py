@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kadm.model.cluster import FederatedCluster, Taint
@@ -37,8 +37,18 @@ class Member:
     ready: Ready | None = "True"
     ready_reason: str = ""
     served: frozenset[GroupVersionKind] | None = frozenset()
+    undiscovered: Mapping[str, str] = field(default_factory=dict)
+    """``group/version`` → why the member could not say what it serves of it."""
     capacity: Resources | None = None
     unread: str = ""
+
+    def serves(self, gvk: GroupVersionKind) -> bool | None:
+        """Whether the member serves exactly this type; None where that is not known."""
+        if self.served is None:
+            return None
+        if gvk in self.served:
+            return True
+        return None if gvk.api_version in self.undiscovered else False
 
 
 def members_of(repo: Repo, observation: Observation) -> tuple[Member, ...]:
@@ -69,6 +79,7 @@ def _member(cluster: FederatedCluster, state: MemberState | Unread | None) -> Me
         ready=state.ready,
         ready_reason=state.ready_reason,
         served=frozenset(resource.gvk for resource in state.api_resources),
+        undiscovered=state.undiscovered,
         capacity=_resources(state.capacity),
     )
 

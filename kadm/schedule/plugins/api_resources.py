@@ -19,12 +19,18 @@ class APIResources(Struct, frozen=True, forbid_unknown_fields=True):
     evict: bool = False
 
     def filter(self, unit: SchedulingUnit, member: Member) -> Answer:
-        if member.served is None:
-            return cannot_tell("what it serves is not known")
-        if unit.gvk in member.served or (member.name in unit.current and not self.evict):
+        if member.name in unit.current and not self.evict:
             return FITS
+        serves = member.serves(unit.gvk)
+        if serves:
+            return FITS
+        if serves is None:
+            failed = member.undiscovered.get(unit.gvk.api_version)
+            return cannot_tell(
+                f"discovery of {unit.gvk.api_version} failed: {failed}" if failed else "what it serves is not known"
+            )
         others = sorted(
-            gvk.api_version for gvk in member.served if (gvk.group, gvk.kind) == (unit.gvk.group, unit.gvk.kind)
+            gvk.api_version for gvk in member.served or () if (gvk.group, gvk.kind) == (unit.gvk.group, unit.gvk.kind)
         )
         if others:
             return refuses(f"it serves {unit.gvk.kind} as {', '.join(others)}, not {unit.gvk.api_version}")

@@ -43,7 +43,7 @@ class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True):
             replicas={name: division.total(name) for name in limits},
             notes={
                 name: (
-                    f"{word} {weights.get(name, 0)} of {weight_sum}{limit.note}: {division.goal[name]} of {unit.replicas}",
+                    f"{word} {weights.get(name, 0)}/{weight_sum}{limit.note}: {division.goal[name]} of {unit.replicas}",
                     *_difference(unit, name, division.goal[name], division.plan[name]),
                     *_overflow(division.overflow.get(name, 0)),
                 )

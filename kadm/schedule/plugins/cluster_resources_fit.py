@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from kadm.schedule.framework import FITS, Answer, cannot_tell, refuses
 from kadm.schedule.member import Member
-from kadm.schedule.utilization import demand
 from kadm.schedule.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from kadm.schedule.unit import SchedulingUnit
+from kadm.schedule.utilization import demand
 
 
 class ClusterResourcesFit(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from kadm.schedule.framework import MAX_SCORE
 from kadm.schedule.member import Member
-from kadm.schedule.utilization import demands, weighted_mean
 from kadm.schedule.unit import SchedulingUnit
+from kadm.schedule.utilization import demands, weighted_mean
 
 
 class ClusterResourcesMostAllocated(Struct, frozen=True, forbid_unknown_fields=True):

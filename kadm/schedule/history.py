@@ -1,0 +1,63 @@
+"""What was decided before, as the records of the members tell it (design, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kadm.model.objects import ObjectKey
+from kadm.model.observation import Observation
+from kadm.model.record import RecordedWorkload
+from kadm.schedule.triggers import GENERATION, Triggers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """One decision about an object: member → replicas (None where it was not divided), and what it was made from."""
+
+    placement: Mapping[str, int | None]
+    triggers: Triggers
+
+    @property
+    def generation(self) -> int:
+        """Higher for a later decision."""
+        text = self.triggers.get(GENERATION, "")
+        return int(text) if text.isdecimal() else 0
+
+
+class History:
+    """The past decisions of all objects, over all members that were read."""
+
+    def __init__(self, observation: Observation) -> None:
+        self._observation = observation
+        self._copies: dict[ObjectKey, dict[str, RecordedWorkload]] = {}
+        for name, state in sorted(observation.read.items()):
+            for workload in state.record.workloads if state.record else ():
+                self._copies.setdefault(workload.key, {})[name] = workload
+
+    def of(self, key: ObjectKey) -> tuple[Past, ...]:
+        """The decisions that the records hold about one object, the latest first; empty: it was never decided.
+
+        More than one are there after a run that was killed between two members.
+        """
+        copies = self._copies.get(key, {})
+        found: list[Past] = []
+        for copy in copies.values():
+            if any(past.triggers == copy.triggers for past in found):  # the generation is among them
+                continue
+            placement = copy.placement or {name: other.replicas for name, other in copies.items()}
+            found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers))
+        return tuple(sorted(found, key=lambda past: -past.generation))
+
+    def holders(self, key: ObjectKey) -> tuple[str, ...]:
+        """The members that were read and whose record says that kadm put the object there, sorted."""
+        return self._holders.get(key, ())
+
+    @cached_property
+    def _holders(self) -> dict[ObjectKey, tuple[str, ...]]:
+        found: dict[ObjectKey, list[str]] = {}
+        for name, state in sorted(self._observation.read.items()):
+            for recorded in state.record.objects if state.record else ():
+                found.setdefault(recorded.key, []).append(name)
+        return {key: tuple(names) for key, names in found.items()}
