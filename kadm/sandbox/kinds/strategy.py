@@ -147,15 +147,8 @@ def _set_system_metadata(kind: ResourceKind, obj: JsonObject, ctx: Context) -> N
         metadata["generation"] = 1
 
 
-_KEPT_METADATA = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "selfLink",
-)
-"""What no update changes, whatever it says."""
+_KEPT_METADATA = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+"""What no update changes, whatever it says. A wrong uid is not passed over, it is a fault."""
 
 
 def update(kind: ResourceKind, new: JsonObject, old: JsonObject, ctx: Context, *, subresource: str = "") -> JsonObject:

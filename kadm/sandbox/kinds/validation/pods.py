@@ -33,10 +33,14 @@ _IMMUTABLE_TEXT = (
 
 def template(value: JsonObject, field: str) -> list[FieldError]:
     """The faults of a pod template."""
+    return template_metadata(value, field) + pod_spec(value.get("spec") or {}, f"{field}.spec")
+
+
+def template_metadata(value: JsonObject, field: str) -> list[FieldError]:
+    """The faults of a pod template's labels and annotations."""
     held = value.get("metadata") or {}
     errors = metadata.label_map(held.get("labels") or {}, f"{field}.labels")
-    errors += metadata.annotation_map(held.get("annotations") or {}, f"{field}.annotations")
-    return errors + pod_spec(value.get("spec") or {}, f"{field}.spec")
+    return errors + metadata.annotation_map(held.get("annotations") or {}, f"{field}.annotations")
 
 
 def pod_spec(spec: JsonObject, field: str) -> list[FieldError]:

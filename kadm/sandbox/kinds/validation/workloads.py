@@ -78,7 +78,7 @@ def stateful_set(obj: JsonObject) -> list[FieldError]:
     errors += values.not_negative(spec.get("minReadySeconds"), "spec.minReadySeconds")
     errors += values.not_negative((spec.get("ordinals") or {}).get("start"), "spec.ordinals.start")
     errors += _selector(spec.get("selector"), "statefulset")
-    return errors + _template(spec, "StatefulSet")
+    return errors + _template(spec, "StatefulSet", deep=False)
 
 
 def stateful_set_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
@@ -203,15 +203,18 @@ def _selector(selector: JsonValue, kind: str) -> list[FieldError]:
     return errors
 
 
-def _template(spec: JsonObject, kind: str) -> list[FieldError]:
-    """The faults of the template of a controller that keeps its pods running."""
+def _template(spec: JsonObject, kind: str, *, deep: bool = True) -> list[FieldError]:
+    """The faults of the template of a controller that keeps its pods running.
+
+    ``deep`` False leaves the containers unread, as a server does for StatefulSets: mounts may name claims to come.
+    """
     template = spec["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     errors: list[FieldError] = []
     if not values.selects(spec.get("selector"), labels):
         why = "`selector` does not match template `labels`"
         errors.append(invalid_value("spec.template.metadata.labels", labels or None, why))
-    errors += pods.template(template, "spec.template")
+    errors += pods.template(template, "spec.template") if deep else pods.template_metadata(template, "spec.template")
     pod = template.get("spec") or {}
     if pod.get("restartPolicy") in ("OnFailure", "Never"):
         errors.append(not_supported("spec.template.spec.restartPolicy", pod["restartPolicy"], ("Always",)))
