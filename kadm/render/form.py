@@ -43,7 +43,7 @@ class Form:
     def put(self, draft: Draft, because: str, shares: Shares) -> None:
         """Write the object to a member, unless an override fails for it or the member could not be read."""
         if draft.unread:
-            self.freeze(draft, draft.unread)
+            self.freeze(draft, "")
             return
         if self._missing:
             problem = Problem(
@@ -73,8 +73,8 @@ class Form:
         self.rendered[draft.name] = variant.object, True
 
     def freeze(self, draft: Draft, reason: str) -> None:
-        """Leave the object in a member as it is."""
-        draft.freeze(self.key, reason)
+        """Leave the object in a member as it is. That the member could not be read is the better reason."""
+        draft.freeze(self.key, draft.unread or reason)
         self.rendered[draft.name] = self.base, False
 
     def _fail(self, draft: Draft, problem: Problem) -> None:

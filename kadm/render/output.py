@@ -31,7 +31,9 @@ def file_name(key: ObjectKey) -> str:
 
 def _unmistakable(key: ObjectKey) -> bool:
     """Whether lower case loses nothing. Kubernetes' own groups hold no two kinds that differ in case alone."""
-    if not all(_PLAIN.fullmatch(part) for part in (key.group, key.namespace, key.name, key.kind.lower())):
+    if "." in key.kind or not all(
+        _PLAIN.fullmatch(part) for part in (key.group, key.namespace, key.name, key.kind.lower())
+    ):
         return False
     reserved = "." not in key.group or key.group.endswith(".k8s.io")
     return key.kind == key.kind.capitalize() or (reserved and key.kind[:1].isupper())

@@ -229,7 +229,7 @@ class _Rendering:
             if name in draft.written_in.first:
                 form.put(draft, draft.written_in.because(name), NO_SHARES)
             else:
-                form.freeze(draft, draft.unread or _ALL_FROZEN)
+                form.freeze(draft, _ALL_FROZEN)
         self._finish(form, {})
 
     def _why_unplaced(self, manifest: Manifest) -> str:
