@@ -1,0 +1,117 @@
+"""What holds a deletion back."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadm.compare import Contents, MemberComparison, Permissions, guard
+from kadm.model.fleet import Deletions
+from kadm.model.live import LiveMember
+from kadm.model.objects import JsonObject, ObjectKey, key_of
+from kadm.model.plan import Change
+from tests.compare.builders import a_config, live
+
+NAMESPACE: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+CRD: JsonObject = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.example.com"},
+}
+CLAIM: JsonObject = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data", "namespace": "shop"},
+}
+
+
+def guarded(
+    *objects: JsonObject,
+    recorded: int = 100,
+    left: int = 50,
+    contents: Contents | None = None,
+    permissions: Permissions = Permissions(),
+) -> tuple[int, list[str]]:
+    """How many of the deletions pass, and the flags that would permit the others."""
+    keys = {key_of(one): live(one) for one in objects}
+    changes = tuple(Change(cluster="eu", key=key, version="v1", action="delete", uid="u1") for key in keys)
+    found = guard(
+        MemberComparison(member="eu", changes=changes),
+        live=LiveMember(name="eu", objects=keys),
+        recorded=recorded,
+        desired=left,
+        contents={key: contents or Contents() for key in keys},
+        deletions=Deletions(),
+        permissions=permissions,
+    )
+    return len(found.changes), sorted({held.flag for held in found.held})
+
+
+def configs(count: int) -> list[JsonObject]:
+    return [a_config(f"c{number}") for number in range(count)]
+
+
+FOREIGN = Contents(foreign=("Pod/theirs",))
+UNKNOWN = Contents(unknown="403")
+
+
+@pytest.mark.parametrize(
+    ("objects", "options", "want"),
+    [
+        pytest.param(configs(1), {}, (1, []), id="one deletion passes"),
+        pytest.param(configs(10), {}, (10, []), id="as many as the Fleet allows"),
+        pytest.param(configs(11), {}, (0, ["--allow-deletes 11"]), id="more than the Fleet allows"),
+        pytest.param(
+            configs(11), {"permissions": Permissions(allow_deletes=11)}, (11, []), id="--allow-deletes that many"
+        ),
+        pytest.param(
+            configs(11),
+            {"permissions": Permissions(allow_deletes=10)},
+            (0, ["--allow-deletes 11"]),
+            id="--allow-deletes fewer",
+        ),
+        pytest.param(configs(3), {"recorded": 10}, (0, ["--allow-deletes 3"]), id="more than 20 % of a small member"),
+        pytest.param(configs(1), {"recorded": 3}, (1, []), id="one is always allowed"),
+        pytest.param(configs(1), {"left": 0}, (0, ["--allow-empty"]), id="the member would drop to nothing"),
+        pytest.param(
+            configs(30), {"left": 0, "permissions": Permissions(allow_empty=True)}, (30, []), id="--allow-empty"
+        ),
+        pytest.param([NAMESPACE], {}, (1, []), id="an empty namespace"),
+        pytest.param(
+            [NAMESPACE],
+            {"contents": FOREIGN},
+            (0, ["--allow-namespace-deletes"]),
+            id="a namespace with others' objects",
+        ),
+        pytest.param([NAMESPACE], {"contents": UNKNOWN}, (0, ["--allow-namespace-deletes"]), id="unread is not empty"),
+        pytest.param(
+            [{**NAMESPACE, "metadata": {"name": "kube-system"}}],
+            {"permissions": Permissions(allow_namespaces=True, allow_empty=True)},
+            (0, ["none"]),
+            id="kube-system: never",
+        ),
+        pytest.param([CRD], {"contents": FOREIGN}, (0, ["--allow-crd-deletes"]), id="a CRD with instances"),
+        pytest.param([CRD], {}, (1, []), id="a CRD without instances"),
+        pytest.param([CLAIM], {}, (0, ["--delete-pvcs"]), id="a volume claim holds data"),
+        pytest.param([CLAIM], {"permissions": Permissions(delete_pvcs=True)}, (1, []), id="--delete-pvcs"),
+        pytest.param(
+            [a_config(annotations={"kadm.io/protect": "true"})], {}, (0, ["--allow-protected"]), id="a protected object"
+        ),
+    ],
+)
+def test_guards(objects: list[JsonObject], options: dict[str, object], want: tuple[int, list[str]]) -> None:
+    assert guarded(*objects, **options) == want  # type: ignore[arg-type]  # a table's options are of many types
+
+
+def test_only_deletions_are_guarded() -> None:
+    key = ObjectKey("", "ConfigMap", "shop", "a")
+    changes = (Change(cluster="eu", key=key, version="v1", action="release", uid="u1"),)
+    found = guard(
+        MemberComparison(member="eu", changes=changes),
+        live=LiveMember(name="eu", objects={key: live(a_config())}),
+        recorded=1,
+        desired=0,
+        contents={},
+        deletions=Deletions(),
+        permissions=Permissions(),
+    )
+    assert (found.changes, found.held) == (changes, ())

@@ -1,0 +1,179 @@
+"""What would change in one member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kadm.compare import MemberComparison, Permissions, compare_member
+from kadm.errors import Problem
+from kadm.model.applyset import PART_OF, applyset_id
+from kadm.model.desired import DesiredMember, DesiredObject
+from kadm.model.live import DryRun, LiveMember
+from kadm.model.objects import JsonObject, ObjectKey, key_of
+from kadm.model.record import Record
+from tests.compare.builders import MANAGER, a_config, a_record, desired, entry, live, recorded
+
+SET = applyset_id("kadm-shop")
+CONFIG = a_config(labels={PART_OF: SET})
+KEY = key_of(CONFIG)
+OWN = entry(MANAGER, {"f:data": {"f:k": {}}})
+
+
+def compare(
+    *,
+    wanted: tuple[DesiredObject, ...] = (),
+    there: tuple[JsonObject, ...] = (),
+    answer: JsonObject | None = None,
+    refused: Problem | None = None,
+    record: Record | None = None,
+    frozen: Mapping[ObjectKey, str] | None = None,
+    unread: Mapping[ObjectKey, Problem] | None = None,
+    permissions: Permissions = Permissions(),
+) -> MemberComparison:
+    answers = {}
+    if answer is not None:
+        answers[KEY] = DryRun(outcome="answered", object=answer)
+    if refused is not None:
+        answers[KEY] = DryRun(outcome="refused", problem=refused)
+    return compare_member(
+        DesiredMember(name="eu", objects=wanted, frozen=frozen or {}),
+        LiveMember(name="eu", objects={key_of(one): one for one in there}, unread=unread or {}),
+        answers,
+        record=record,
+        fleet="shop",
+        set_id=SET,
+        permissions=permissions,
+    )
+
+
+def actions(found: MemberComparison) -> list[tuple[str, str]]:
+    return [(change.action, change.key.name) for change in found.changes]
+
+
+OURS = live(CONFIG, managers=(OWN,))
+RECORD = a_record(recorded(KEY))
+
+
+@pytest.mark.parametrize(
+    ("there", "answer", "record", "want"),
+    [
+        pytest.param((), CONFIG, None, "create", id="absent"),
+        pytest.param((OURS,), OURS, RECORD, "", id="ours, and as desired"),
+        pytest.param((OURS,), live(a_config(data={"k": "x"}, labels={PART_OF: SET})), RECORD, "update", id="drift"),
+        pytest.param(
+            (OURS,),
+            live(CONFIG, managers=(entry(MANAGER, {"f:data": {"f:k": {}, "f:more": {}}}),)),
+            RECORD,
+            "own",
+            id="only kadm's entry differs",
+        ),
+        pytest.param(
+            (live(a_config(), managers=(OWN,)),), OURS, RECORD, "own", id="only the set's label was taken off"
+        ),
+        pytest.param((OURS,), OURS, a_record(recorded(KEY, uid="")), "", id="an intent that kadm's apply made"),
+    ],
+)
+def test_one_object(there: tuple[JsonObject, ...], answer: JsonObject, record: Record | None, want: str) -> None:
+    found = compare(wanted=(desired(a_config()),), there=there, answer=answer, record=record)
+    assert (actions(found), found.held) == ([(want, "a")] if want else [], ())
+
+
+def test_an_unconfirmed_intent_tells_its_uid() -> None:
+    found = compare(wanted=(desired(a_config()),), there=(OURS,), answer=OURS, record=a_record(recorded(KEY, uid="")))
+    assert dict(found.found) == {KEY: "u1"}
+
+
+@pytest.mark.parametrize(
+    ("there", "record", "permissions", "want"),
+    [
+        pytest.param(live(a_config()), None, Permissions(), "held", id="somebody else's: held"),
+        pytest.param(live(a_config()), None, Permissions(adopt_all=True), "adopt", id="--adopt-all"),
+        pytest.param(
+            live(a_config()), None, Permissions(adopt=frozenset({"configmap/a"})), "adopt", id="--adopt KIND/NAME"
+        ),
+        pytest.param(live(a_config(), uid="u9"), RECORD, Permissions(), "held", id="recorded, but another uid"),
+        pytest.param(
+            live(a_config(), managers=(entry("kubectl", {"f:data": {}}, time="2025-01-01T00:00:00Z"), OWN)),
+            a_record(recorded(KEY, uid="")),
+            Permissions(),
+            "held",
+            id="an intent, but somebody made it before",
+        ),
+        pytest.param(
+            live(a_config(annotations={"meta.helm.sh/release-name": "web"})),
+            None,
+            Permissions(adopt_all=True),
+            "held",
+            id="a Helm release is never adopted silently",
+        ),
+        pytest.param(
+            live(a_config(labels={PART_OF: "applyset-other-v1"})),
+            None,
+            Permissions(adopt_all=True),
+            "held",
+            id="another set's object is never adopted silently",
+        ),
+    ],
+)
+def test_objects_that_kadm_did_not_make(
+    there: JsonObject, record: Record | None, permissions: Permissions, want: str
+) -> None:
+    found = compare(wanted=(desired(a_config()),), there=(there,), answer=OURS, record=record, permissions=permissions)
+    assert ("held" if found.held else found.changes[0].action) == want
+
+
+@pytest.mark.parametrize(
+    ("operation", "permissions", "want"),
+    [
+        pytest.param("Update", Permissions(), "update", id="a person's value is drift"),
+        pytest.param("Apply", Permissions(), "held", id="another applier's field is not taken"),
+        pytest.param("Apply", Permissions(take_over=frozenset({"flux"})), "update", id="--take-over"),
+    ],
+)
+def test_fields_of_others(operation: str, permissions: Permissions, want: str) -> None:
+    theirs = live(
+        a_config(data={"k": "theirs"}, labels={PART_OF: SET}),
+        managers=(entry("flux", {"f:data": {"f:k": {}}}, operation=operation),),
+    )
+    found = compare(wanted=(desired(a_config()),), there=(theirs,), answer=OURS, record=RECORD, permissions=permissions)
+    assert ("held" if found.held else found.changes[0].action) == want
+
+
+@pytest.mark.parametrize(
+    ("there", "origin", "want"),
+    [
+        pytest.param((OURS,), "created", [("delete", "a")], id="kadm made it: deleted"),
+        pytest.param((OURS,), "adopted", [("release", "a")], id="adopted: released"),
+        pytest.param((), "created", [], id="gone already"),
+        pytest.param((live(CONFIG, uid="u9"),), "created", [], id="another object of that name: left alone"),
+        pytest.param(
+            (live(CONFIG, deletionTimestamp="2026-01-01T00:00:00Z"),), "created", [], id="being deleted already"
+        ),
+    ],
+)
+def test_what_left_the_repository(there: tuple[JsonObject, ...], origin: str, want: list[tuple[str, str]]) -> None:
+    found = compare(there=there, record=a_record(recorded(KEY, origin=origin)))
+    assert actions(found) == want
+
+
+def test_nothing_is_deleted_beside_a_frozen_object() -> None:
+    frozen = {ObjectKey("apps", "Deployment", "shop", "web"): "its policy is missing"}
+    found = compare(there=(OURS,), record=RECORD, frozen=frozen)
+    assert (actions(found), KEY in found.frozen) == ([], True)
+
+
+def test_an_unread_object_is_neither_created_nor_deleted() -> None:
+    problem = Problem(what="500")
+    found = [
+        compare(wanted=(desired(a_config()),), record=RECORD, unread={KEY: problem}),
+        compare(record=RECORD, unread={KEY: problem}),
+    ]
+    assert [(actions(one), one.problems) for one in found] == [([], (problem,)), ([], (problem,))]
+
+
+def test_a_refused_object_is_frozen_with_the_reason() -> None:
+    problem = Problem(what="422")
+    found = compare(wanted=(desired(a_config()),), refused=problem)
+    assert (actions(found), found.problems, list(found.frozen)) == ([], (problem,), [KEY])
