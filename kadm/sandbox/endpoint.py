@@ -6,6 +6,7 @@ Everything here is synchronous: a request is answered in one step of the event l
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,6 +84,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     yaml: bool = False
+    media_parameters: str = ""
+    """What follows ``application/json`` in the Content-Type, with its semicolon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,17 +141,7 @@ class Endpoint:
         answer = call.answer()
         if kind.custom is not None and kind.custom.deprecation_warning:
             warnings = (warning_header(kind.custom.deprecation_warning), *answer.warnings)
-            if isinstance(answer, Answer):
-                return Answer(
-                    status=answer.status, body=answer.body, headers=answer.headers, warnings=warnings, yaml=answer.yaml
-                )
-            return Stream(
-                watch=answer.watch,
-                show=answer.show,
-                timeout_s=answer.timeout_s,
-                bookmark=answer.bookmark,
-                warnings=warnings,
-            )
+            return dataclasses.replace(answer, warnings=warnings)
         return answer
 
     def _kind(self, target: Target) -> ResourceKind:
@@ -205,8 +198,13 @@ class Endpoint:
                 raise NothingServed
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
-        if not isinstance(body, str):
-            accepted(request.accept)
+        if isinstance(body, str):
+            return Answer(status=200, body=body)
+        if aggregated and len(parts) == 1:
+            return Answer(
+                status=200, body=body, media_parameters=f";g=apidiscovery.k8s.io;v=v2;as={discovery.AGGREGATED}"
+            )
+        accepted(request.accept)
         return Answer(status=200, body=body)
 
 

@@ -60,7 +60,8 @@ def _response(answer: Answer) -> web.Response:
         media_type, body = "application/yaml", yaml.safe_dump(answer.body, allow_unicode=True).encode()
     else:
         media_type, body = "application/json", _encode(answer.body)
-    response = web.Response(status=answer.status, body=body, content_type=media_type, headers=answer.headers)
+    headers = {"Content-Type": media_type + answer.media_parameters, **answer.headers}
+    response = web.Response(status=answer.status, body=body, headers=headers)
     for warning in answer.warnings:
         response.headers.add("Warning", warning)
     return response
