@@ -115,13 +115,14 @@ class Connection:
         accept: str = JSON,
         about: str = "",
         timeout_s: float | None = None,
+        once: bool = False,
     ) -> Answer:
         """The member's answer to one request, if it is a success.
 
         ``path`` starts with a slash, its segments percent-encoded. ``body`` is a JSON value. ``about`` names the object
         in messages. ``timeout_s`` (default: the connection's) bounds everything: connecting, all attempts and the waits
         between them. 429 and 5xx are tried again, as Retry-After says or with growing waits, while the deadline leaves
-        room: so a write must bear being done twice (uid or resourceVersion see to that).
+        room: so a write must bear being done twice (uid or resourceVersion see to that). ``once``: they are not.
 
         Raises MemberRefused for an answer that is no success (ManifestRefused where the manifest is at fault),
         MemberUnreachable where none came, WriteWhileReading for a write on a connection that only reads.
@@ -152,7 +153,7 @@ class Connection:
                     )
                     if status == 401 and attempt == 0 and self.access.renew():
                         continue
-                    wait_s = _wait_s(refused, headers.get("Retry-After"), attempt)
+                    wait_s = None if once else _wait_s(refused, headers.get("Retry-After"), attempt)
                     if wait_s is None or loop.time() + wait_s >= deadline:
                         raise refused
                     await asyncio.sleep(wait_s)

@@ -52,16 +52,20 @@ class Credentials:
 
     async def access_by(self, context: Context, member: str, *, timeout_s: float) -> Access:
         """How the server of ``context`` is reached. Raises MemberUnreachable."""
-        plugin = self._plugin(context, member)
-        credential = await _asked(plugin, context, member, timeout_s) if plugin else None
         configuration = await _configuration(context, member)
         server, basic = _server(context, configuration.host, member)
+        proxy = _proxy(context, member, configuration.proxy or proxy_for(server, self._environ))
+        if not server.startswith("https:"):
+            # As kubectl: no credential ever goes over a connection that anybody can read.
+            return Access(server=server, source=str(context), proxy=proxy)
+        plugin = self._plugin(context, member)
+        credential = await _asked(plugin, context, member, timeout_s) if plugin else None
         return Access(
             server=server,
             source=str(context),
-            tls=self._tls(context, member, configuration, credential) if server.startswith("https:") else None,
+            tls=self._tls(context, member, configuration, credential),
             tls_server_name=configuration.tls_server_name,
-            proxy=_proxy(context, member, configuration.proxy or proxy_for(server, self._environ)),
+            proxy=proxy,
             headers=_impersonation(context.user),
             authorization=_authorization(context, member, plugin, configuration.api_key.get("BearerToken") or basic),
             renew=_renewal(plugin),
@@ -281,7 +285,7 @@ def _bytes_of(context: Context, member: str, entry: JsonObject, key: str) -> byt
     encoded = entry.get(f"{key}-data")
     if encoded:
         try:
-            return base64.b64decode(str(encoded))
+            return base64.b64decode("".join(str(encoded).split()), validate=True)
         except (binascii.Error, ValueError) as error:
             raise _unusable(context, member, f"its {key}-data is not base64") from error
     named = entry.get(key)

@@ -48,7 +48,7 @@ def test_a_token(tmp_path: Path) -> None:
 
 def test_what_a_plugin_is_told(tmp_path: Path) -> None:
     told = f'(echo "$KUBERNETES_EXEC_INFO"; echo "$1 $STAGE") > {tmp_path}/told'
-    script = f'{told}; {answer(BETA, token="t")}'
+    script = f"{told}; {answer(BETA, token='t')}"
     context = a_context(
         tmp_path,
         script,
