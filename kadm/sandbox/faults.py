@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 from aiohttp import web
 
+from kadm.errors import UsageError
+
 Mode = Literal["refuse", "reset", "hang", "slow", "status"]
 
 REASONS = {
@@ -116,6 +118,20 @@ def refusal(fault: Fault) -> web.Response:
     return web.Response(
         status=fault.status, body=msgspec.json.encode(status), content_type="application/json", headers=headers
     )
+
+
+def parse_fault(mode: str, *, delay_s: float = 1.0, path: str = "", times: int = 0) -> Fault:
+    """The fault that a person names: a mode, or a status code. Raises UsageError when there is no such one."""
+    if re.fullmatch(r"[45]\d\d", mode):
+        return Fault(mode="status", status=int(mode), path=path, times=times)
+    try:
+        re.compile(path)
+        return msgspec.convert({"mode": mode, "delay_s": delay_s, "path": path, "times": times}, Fault)
+    except msgspec.ValidationError as fault:
+        why = "there are refuse, reset, hang, slow, a status such as 503, and none"
+        raise UsageError(f"there is no fault {mode}", why=why) from fault
+    except re.error as fault:
+        raise UsageError(f"--path {path} is no regular expression", why=str(fault)) from fault
 
 
 def decode_faults(data: bytes) -> list[Fault]:

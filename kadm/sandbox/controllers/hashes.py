@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from kadm.sandbox.api import Object
+from kadm.sandbox.controllers.template_dump import dump
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 FNV_OFFSET, FNV_PRIME = 2166136261, 16777619
@@ -35,8 +36,11 @@ def fnv32a(data: bytes) -> int:
 
 
 def pod_template_hash(template: Object, collisions: int | None) -> str:
-    """The hash of a pod template; ``collisions`` (a status' collisionCount) gives another one for the same template."""
-    data = json.dumps(template, sort_keys=True, separators=(",", ":")).encode()
+    """The hash of a pod template; ``collisions`` (a status' collisionCount) gives another one for the same template.
+
+    Source: pkg/controller ComputeHash.
+    """
+    data = dump(template).encode()
     if collisions is not None:
         data += collisions.to_bytes(4, "little").ljust(8, b"\0")
     return safe_encoded(str(fnv32a(data)))
