@@ -13,6 +13,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from kadm.model.quantity import QuantityError, canonical_quantity
@@ -80,20 +81,16 @@ def _struct(value: Mapping[str, Any], atom: Atom, path: str, unknown: list[str])
 
 
 _OMITTED = object()
-_implied_fields: dict[str, tuple[str, ...]] = {}
 
 
+@functools.cache
 def _implied(atom: Atom) -> tuple[str, ...]:
-    """The fields that Go writes even if the input lacks them."""
-    found = _implied_fields.get(atom.name)
-    if found is None:
-        names = [
-            name
-            for name, below in atom.fields.items()
-            if _field(None, below, atom.rules[name], name, "", atom, []) is not _OMITTED
-        ]
-        found = _implied_fields[atom.name] = tuple(names)
-    return found
+    """The fields of a struct that Go writes even if the input lacks them."""
+    return tuple(
+        name
+        for name, below in atom.fields.items()
+        if _field(None, below, atom.rules[name], name, "", atom, []) is not _OMITTED
+    )
 
 
 def _field(value: object, atom: Atom, rule: FieldRule, name: str, path: str, owner: Atom, unknown: list[str]) -> Any:
@@ -224,6 +221,9 @@ def _integer(codec: str, bits: int) -> Callable[[object, str, Atom], Any]:
     return read
 
 
+_int32 = _integer("int32", 32)
+
+
 def _float(value: object, path: str, owner: Atom) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _mismatch(value, owner, path, "float64")
@@ -246,38 +246,44 @@ _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([e
 def _int_or_string(value: object, path: str, owner: Atom) -> Any:
     if isinstance(value, str):
         return value
-    return _integer("int32", 32)(value, path, owner)
+    return _int32(value, path, owner)
 
 
 def _time(value: object, path: str, owner: Atom) -> Any:
-    if not isinstance(value, str):
-        raise _mismatch(value, owner, path, "string")
-    found = _TIME.fullmatch(value)
-    if found is None:
-        raise DecodeError(_time_fault(value, '"2006-01-02T15:04:05Z07:00"', "2006"))
-    return found["seconds"] + (found["zone"] if found["zone"] != "+00:00" else "Z")
+    moment, _ = _moment(value, path, owner, "2006-01-02T15:04:05Z07:00")
+    return moment.isoformat(timespec="seconds")[:-6] + "Z"
 
 
 def _micro_time(value: object, path: str, owner: Atom) -> Any:
+    layout = "2006-01-02T15:04:05.000000Z07:00"
+    moment, found = _moment(value, path, owner, layout)
+    fraction = found["fraction"] or ""
+    if len(fraction) != len(".000000"):
+        raise DecodeError(_time_fault(found[0], layout, fraction + found["zone"], ".000000"))
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<fraction>\.[0-9]+)?(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+def _moment(value: object, path: str, owner: Atom, layout: str) -> tuple[datetime, re.Match[str]]:
+    """The instant that a text names, in UTC, and the text's parts."""
     if not isinstance(value, str):
         raise _mismatch(value, owner, path, "string")
     found = _TIME.fullmatch(value)
     if found is None:
-        raise DecodeError(_time_fault(value, '"2006-01-02T15:04:05.000000Z07:00"', "2006"))
-    fraction = found["fraction"] or ""
-    if len(fraction) != len(".000000"):
-        rest = (fraction + found["zone"]) or value
-        raise DecodeError(
-            f'parsing time "{value}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "{rest}" as ".000000"'
-        )
-    return value
+        raise DecodeError(_time_fault(value, layout, value, "2006"))
+    try:
+        return datetime.fromisoformat(value).astimezone(UTC), found
+    except (ValueError, OverflowError):
+        raise DecodeError(f'parsing time "{value}": out of range') from None
 
 
-_TIME = re.compile(r"(?P<seconds>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?P<fraction>\.\d+)?(?P<zone>Z|[+-]\d{2}:\d{2})")
-
-
-def _time_fault(value: str, layout: str, first: str) -> str:
-    return f'parsing time "{value}" as {layout}: cannot parse "{value}" as "{first}"'
+def _time_fault(value: str, layout: str, rest: str, part: str) -> str:
+    """Go's message for a text that does not follow a time's layout."""
+    return f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{part}"'
 
 
 def _duration(value: object, path: str, owner: Atom) -> Any:
@@ -294,7 +300,7 @@ _SCALARS: Mapping[str, Callable[[object, str, Atom], Any]] = {
     "bytes": _bytes,
     "bool": _bool,
     "int": _integer("int", 64),
-    "int32": _integer("int32", 32),
+    "int32": _int32,
     "int64": _integer("int64", 64),
     "float64": _float,
     "quantity": _quantity,

@@ -40,6 +40,12 @@ STORED = [
         {"spec": {"ports": [{"port": 80, "targetPort": 0}]}, "status": {"loadBalancer": {}}},
         id="structs are always written",
     ),
+    pytest.param(
+        LEASE,
+        {"spec": {"renewTime": "2021-01-01T02:00:00.000001+02:00"}},
+        {"spec": {"renewTime": "2021-01-01T00:00:00.000001Z"}},
+        id="times are in UTC",
+    ),
     pytest.param(SECRET, {"data": {"a": "YQ=="}}, {"data": {"a": "YQ=="}}, id="bytes"),
 ]
 
@@ -117,6 +123,12 @@ REFUSED = [
         {"spec": {"renewTime": "2021-01-01T00:00:00Z"}},
         'parsing time "2021-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
         id="seconds for microseconds",
+    ),
+    pytest.param(
+        LEASE,
+        {"metadata": {"creationTimestamp": "2021-13-01T00:00:00Z"}},
+        'parsing time "2021-13-01T00:00:00Z": out of range',
+        id="no such month",
     ),
     pytest.param(SECRET, {"data": {"a": "?"}}, "illegal base64 data at input byte 0", id="no base64"),
 ]
