@@ -16,7 +16,7 @@ from kadm.errors import Problem
 from kadm.model.objects import JsonObject, ObjectKey, Path, at, path_text
 from kadm.model.repository import Manifest
 from kadm.model.workload import workload_kind
-from kadm.render.bindings import DISABLE_FOLLOWING, FOLLOWERS, NO_FEDERATED_RESOURCE, annotation
+from kadm.render.bindings import DISABLE_FOLLOWING, FOLLOWERS, annotation
 from kadm.render.references import references
 
 EXPLICIT_KINDS = frozenset(
@@ -106,7 +106,7 @@ class FollowerIndex:
             if manifest is None:
                 if path is not None:
                     problems.append(_missing(leader, key, path))
-            elif annotation(manifest, DISABLE_FOLLOWING) != "true" and not annotation(manifest, NO_FEDERATED_RESOURCE):
+            elif annotation(manifest, DISABLE_FOLLOWING) != "true":
                 found.add(key)
         return Followers(tuple(sorted(found)), tuple(problems))
 

@@ -85,7 +85,7 @@ class Form:
         """Warnings and errors, each once for all members. ``divided`` are fields that the scheduler sets."""
         return (
             *self._warnings,
-            *(_in_members(problem, members) for problem, members in self._failures.items()),
+            *(_in_members(problem, sorted(members)) for problem, members in self._failures.items()),
             *dict.fromkeys(
                 problem
                 for variant in self._used.values()

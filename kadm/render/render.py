@@ -15,7 +15,7 @@ from kadm.errors import Problem, RepoError
 from kadm.model.decision import Decision, Decisions
 from kadm.model.desired import Desired
 from kadm.model.objects import JsonObject, ObjectKey, at
-from kadm.model.observation import Observation
+from kadm.model.observation import MemberState, Observation
 from kadm.model.repository import Manifest, Repo
 from kadm.model.workload import workload_kind
 from kadm.render.bindings import FOLLOWERS, NO_FEDERATED_RESOURCE, annotation
@@ -68,6 +68,8 @@ class _Rendering:
         }
         self._leads: dict[ObjectKey, dict[str, _Lead]] = {}
         """Follower → member → why."""
+        self._observation = observation
+        self._recorded: dict[str, frozenset[ObjectKey]] = {}
         self._problems: list[Problem] = []
         self._placed: set[ObjectKey] = set()
 
@@ -106,6 +108,9 @@ class _Rendering:
         decision = self._decisions.get(key)
         own = self._own_placement(decision)
         following = self._leads.get(key, {})
+        if annotation(manifest, NO_FEDERATED_RESOURCE):
+            self._keep_out(manifest, decision)
+            return
         if not own and not following:
             return
         form = Form(self._repo, manifest, self._table)
@@ -122,6 +127,26 @@ class _Rendering:
         self._finish(form, shares)
         if leads(key) and self._has_followers(decision):
             self._note_followers(manifest, form)
+
+    def _keep_out(self, manifest: Manifest, decision: Decision | None) -> None:
+        """Annotation no-federated-resource: sent to no member, and left alone where it is already (spec 0.1)."""
+        holding = [draft for draft in self._drafts.values() if manifest.key in self._recorded_in(draft.name)]
+        if not holding:
+            return
+        form = Form(self._repo, manifest, self._table)
+        for draft in holding:
+            form.freeze(draft, f"its annotation {NO_FEDERATED_RESOURCE} keeps kadm from it")
+        self._placed.add(manifest.key)
+        if leads(manifest.key) and self._has_followers(decision):
+            self._note_followers(manifest, form)
+
+    def _recorded_in(self, member: str) -> frozenset[ObjectKey]:
+        """What kadm placed in the member before. Read when first asked for: few repositories ask."""
+        if member not in self._recorded:
+            state = self._observation.members.get(member)
+            record = state.record if isinstance(state, MemberState) else None
+            self._recorded[member] = frozenset(entry.key for entry in record.objects) if record else frozenset()
+        return self._recorded[member]
 
     def _own_placement(self, decision: Decision | None) -> Mapping[str, int | None]:
         """Where the object's policy puts it; members that left the fleet are left out."""
@@ -241,7 +266,9 @@ class _Rendering:
                 return "kadm leaves this namespace alone"
             return "nothing in it goes anywhere"
         decision = self._decisions.get(key)
-        return (decision and _words(decision)) or "it has no policy, and follows nobody that is placed"
+        if decision is None or decision.outcome == "following":
+            return "it has no policy, and follows nobody that is placed"
+        return _words(decision) or "it goes nowhere"
 
 
 def _is_namespace(key: ObjectKey) -> bool:

@@ -16,6 +16,7 @@ from kadm.model.objects import JsonObject, ObjectKey, Path, key_of, path_text
 from kadm.model.observation import MemberState, Observation, Unread
 from kadm.model.override import OverridePolicy, OverridePolicySpec
 from kadm.model.policy import PolicyKey, PolicyRef, PropagationPolicy, PropagationPolicySpec
+from kadm.model.record import Record, RecordedObject
 from kadm.model.repository import Manifest, Repo
 from kadm.render import render
 
@@ -112,20 +113,36 @@ def decided(manifest: Manifest, placement: Placement, outcome: Outcome = "schedu
     )
 
 
-def seen(unread: Iterable[str] = ()) -> Observation:
-    lost = set(unread)
+def seen(unread: Iterable[str] = (), recorded: Mapping[str, Sequence[ObjectKey]] | None = None) -> Observation:
+    lost, known = set(unread), recorded or {}
     return Observation(
         {
             name: Unread(name, Problem(what="no answer", member=name))
             if name in lost
-            else MemberState(name=name, uid=name, version="v1.36.2")
+            else MemberState(name=name, uid=name, version="v1.36.2", record=a_record(*known.get(name, ())))
             for name in MEMBERS
         }
     )
 
 
-def rendered(repo: Repo, *decisions: Decision, unread: Iterable[str] = ()) -> Desired:
-    return render(repo, Decisions({decision.key: decision for decision in decisions}), seen(unread))
+def a_record(*keys: ObjectKey) -> Record:
+    return Record(
+        fleet="shop",
+        member_uid="",
+        objects=tuple(
+            RecordedObject(group=key.group, version="v1", kind=key.kind, namespace=key.namespace, name=key.name)
+            for key in keys
+        ),
+    )
+
+
+def rendered(
+    repo: Repo,
+    *decisions: Decision,
+    unread: Iterable[str] = (),
+    recorded: Mapping[str, Sequence[ObjectKey]] | None = None,
+) -> Desired:
+    return render(repo, Decisions({decision.key: decision for decision in decisions}), seen(unread, recorded))
 
 
 def names(desired: Desired) -> dict[str, list[str]]:

@@ -320,6 +320,13 @@ def test_what_goes_nowhere_says_why() -> None:
     }
 
 
+def test_an_object_kept_out_of_members_stays_where_it_is() -> None:
+    web = a_manifest(a_deployment(pod_spec=USES_CONFIG, **annotated(no_federated_resource="yes")))
+    config = a_manifest(a_config(), policy=None)
+    desired = rendered(a_repo(web, config), decided(web, ["eu", "us"]), recorded={"eu": [WEB, config.key]})
+    assert names(desired) == {"eu": ["(ConfigMap web)", "(Namespace shop)", "(Deployment web)"]}
+
+
 def test_a_job_is_divided_with_its_completions() -> None:
     job = a_manifest(an_object("Job", "job", "batch/v1", spec={"parallelism": 5, "completions": 11, "template": {}}))
     desired = rendered(a_repo(job), decided(job, {"asia": 0, "eu": 3, "us": 2}))
