@@ -40,16 +40,6 @@ def parse_json(raw: bytes | str) -> ParsedBody:
     return ParsedBody(value, tuple(_paths(value, twice, "")) if twice else ())
 
 
-def read_json(raw: bytes | str) -> Any:
-    """The JSON value of a request body alone. Raises as ``parse_json``."""
-    return json.loads(raw, parse_constant=_refuse_constant)
-
-
-def duplicate_fields(raw: bytes | str) -> tuple[str, ...]:
-    """The paths of members that stand twice in a request body. Raises as ``parse_json``."""
-    return parse_json(raw).duplicates
-
-
 def strict_errors(duplicates: Iterable[str], unknown: Iterable[str]) -> tuple[str, ...]:
     """What a strict decoder says of a body: ``duplicate field "metadata.name"``, ``unknown field "spec.replica"``."""
     return (

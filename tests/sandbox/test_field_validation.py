@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kadm.sandbox.field_validation import duplicate_fields, parse_json, strict_errors, strict_message, warning_header
+from kadm.sandbox.field_validation import parse_json, strict_errors, strict_message, warning_header
 
 DUPLICATES = [
     pytest.param('{"a":1,"b":{"a":1}}', (), id="none"),
@@ -17,7 +17,7 @@ DUPLICATES = [
 
 @pytest.mark.parametrize(("raw", "want"), DUPLICATES)
 def test_duplicates(raw: str, want: tuple[str, ...]) -> None:
-    assert duplicate_fields(raw) == want
+    assert parse_json(raw).duplicates == want
 
 
 def test_the_last_of_two_counts() -> None:
