@@ -6,9 +6,10 @@ Source: the LimitRanger admission plugin. Ratios (``maxLimitRequestRatio``) are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
+from fractions import Fraction
 
 from kadm.model.objects import JsonObject
+from kadm.model.quantity import format_quantity
 from kadm.sandbox.kinds import quantities
 from kadm.sandbox.responses import forbidden
 
@@ -104,15 +105,15 @@ def _faults(
 
 def _total(pod: JsonObject, field: str) -> dict[str, str]:
     """What a pod asks for in all: the sum of its containers, or the largest init container where that is more."""
-    total: dict[str, Decimal] = {}
+    total: dict[str, Fraction] = {}
     for container in pod["spec"].get("containers") or ():
         for name, text in (container["resources"].get(field) or {}).items():
-            total[name] = total.get(name, Decimal(0)) + _value(text)
+            total[name] = total.get(name, Fraction(0)) + _value(text)
     for container in pod["spec"].get("initContainers") or ():
         for name, text in (container["resources"].get(field) or {}).items():
-            total[name] = max(total.get(name, Decimal(0)), _value(text))
-    return {name: quantities.canonical(f"{value:f}") or "0" for name, value in total.items()}
+            total[name] = max(total.get(name, Fraction(0)), _value(text))
+    return {name: format_quantity(value) for name, value in total.items()}
 
 
-def _value(text: str) -> Decimal:
-    return quantities.parse(text) or Decimal(0)
+def _value(text: str) -> Fraction:
+    return quantities.parse(text) or Fraction(0)

@@ -68,7 +68,7 @@ class ResourceKind(msgspec.Struct, frozen=True, kw_only=True):
     ``storage_group``/``storage_version`` say where its objects are kept: all versions of a resource share one storage
     (``events`` is kept in the core group for both of its groups). ``stored`` is False for kinds that answer a create
     and keep nothing (reviews, Binding). ``generation`` says that ``metadata.generation`` counts changes of what the
-    user wants. ``custom`` is what a CRD adds, None for a built-in kind.
+    user wants. ``deprecated`` warns of a built-in kind. ``custom`` is what a CRD adds, None for a built-in kind.
     """
 
     group: str
@@ -87,6 +87,12 @@ class ResourceKind(msgspec.Struct, frozen=True, kw_only=True):
     storage_group: str = ""
     storage_version: str = ""
     custom: CustomVersion | None = None
+    deprecated: str = ""
+
+    @property
+    def deprecation_warning(self) -> str:
+        """The text of the Warning header that every answer about this kind carries; "" for most kinds."""
+        return self.deprecated or (self.custom.deprecation_warning if self.custom else "")
 
     @property
     def api_version(self) -> str:
@@ -142,6 +148,7 @@ def _kind(
     generation: bool = False,
     stored: bool = True,
     storage: str = "",
+    deprecated: str = "",
 ) -> ResourceKind:
     group, _, version = api_version.rpartition("/")
     storage_group, _, storage_version = (storage or api_version).rpartition("/")
@@ -166,6 +173,7 @@ def _kind(
         list_kind=f"{kind}List",
         storage_group=storage_group,
         storage_version=storage_version,
+        deprecated=deprecated,
     )
 
 
@@ -191,9 +199,15 @@ _APPROVAL = Subresource(name="approval", kind="CertificateSigningRequest")
 
 BUILTIN_KINDS: tuple[ResourceKind, ...] = (
     _kind("v1", "Binding", "bindings", verbs=_CREATE, stored=False),
-    _kind("v1", "ComponentStatus", "componentstatuses", "cs", cluster=True, verbs=("get", "list")),
+    _kind(
+        "v1", "ComponentStatus", "componentstatuses", "cs", cluster=True, verbs=("get", "list"),
+        deprecated="v1 ComponentStatus is deprecated in v1.19+",
+    ),
     _kind("v1", "ConfigMap", "configmaps", "cm"),
-    _kind("v1", "Endpoints", "endpoints", "ep"),
+    _kind(
+        "v1", "Endpoints", "endpoints", "ep",
+        deprecated="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
     _kind("v1", "Event", "events", "ev"),
     _kind("v1", "LimitRange", "limitranges", "limits"),
     _kind(

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadm.model.objects import JsonObject
-from kadm.sandbox.kinds import admission, allocation, conversion, custom_objects, preparation, wire
+from kadm.sandbox.kinds import admission, allocation, conversion, custom_objects, preparation, quotas, wire
 from kadm.sandbox.kinds.admission import Reader
 from kadm.sandbox.kinds.allocation import DEFAULT_RANGES, ServiceRanges
 from kadm.sandbox.kinds.defaults import set_defaults
@@ -96,6 +96,7 @@ def create(kind: ResourceKind, obj: JsonObject, ctx: Context) -> JsonObject:
         new, errors = allocation.allocate(new, ctx.reader.list("services"), ctx.services)
     if errors:
         raise _refused(kind, new, errors)
+    quotas.admit(kind, new, ctx.reader)
     return _without_empty_rules(kind, new)
 
 
