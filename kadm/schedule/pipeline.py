@@ -55,11 +55,11 @@ class Pipeline:
 
         Raises PluginError.
         """
-        return self._class(unit, profile).judged(frozenset(held_by) & self._index.keys())
+        return self._class(unit, profile).judged(self._known(held_by))
 
     def select(self, unit: SchedulingUnit, profile: Profile, *, held_by: Iterable[str]) -> Selected:
         """The members that are selected among the fitting ones. Raises PluginError."""
-        return self._class(unit, profile).selected(unit, frozenset(held_by) & self._index.keys())
+        return self._class(unit, profile).selected(unit, self._known(held_by))
 
     def divide(self, unit: SchedulingUnit, profile: Profile, selected: Selected) -> tuple[Shares, Selected]:
         """The unit's replicas divided over the selected members, and the selection with numbers and reasons.
@@ -89,6 +89,9 @@ class Pipeline:
                 for member in self._members
             ),
         )
+
+    def _known(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for name in names if name in self._index)
 
     def _class(self, unit: SchedulingUnit, profile: Profile) -> _Class:
         key = (
