@@ -23,7 +23,8 @@ _NAMED_MEMBERS = 3
 class Form:
     """``put`` and ``freeze`` fill the members' drafts; ``problems`` afterwards tells what was found on the way."""
 
-    def __init__(self, repo: Repo, manifest: Manifest, table: RuleTable) -> None:
+    def __init__(self, repo: Repo, manifest: Manifest, table: RuleTable, *, fault: Problem | None = None) -> None:
+        """``fault``: what keeps the object out of every member."""
         self.key: ObjectKey = manifest.key
         self.rendered: dict[str, tuple[JsonObject, bool]] = {}
         """Member → the object there, and whether it is written; where it is frozen, the manifest's stands for it."""
@@ -31,7 +32,7 @@ class Form:
         self.base: JsonObject = normalised.object
         self._manifest = manifest
         self._warnings = normalised.problems
-        self._missing = [ref.policy for ref in manifest.overrides if ref.policy not in repo.override_policies]
+        self._fault = fault or _missing_policy(repo, manifest)
         policies: Sequence[OverridePolicy] = [
             repo.override_policies[ref.policy] for ref in manifest.overrides if ref.policy in repo.override_policies
         ]
@@ -45,11 +46,8 @@ class Form:
         if draft.unread:
             self.freeze(draft, "")
             return
-        if self._missing:
-            problem = Problem(
-                what=f"{self._missing[0]} does not exist", where=self._manifest.location, object=str(self.key)
-            )
-            self._fail(draft, problem)
+        if self._fault is not None:
+            self._fail(draft, self._fault)
             return
         variant = self._variants.of(draft.name, shares)
         if variant.object is None:
@@ -93,6 +91,13 @@ class Form:
                 for problem in _doubts(self.key, entry, divided)
             ),
         )
+
+
+def _missing_policy(repo: Repo, manifest: Manifest) -> Problem | None:
+    missing = next((ref.policy for ref in manifest.overrides if ref.policy not in repo.override_policies), None)
+    if missing is None:
+        return None
+    return Problem(what=f"{missing} does not exist", where=manifest.location, object=str(manifest.key))
 
 
 def _in_members(problem: Problem, members: Sequence[str]) -> Problem:

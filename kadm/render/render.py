@@ -14,7 +14,7 @@ import msgspec
 from kadm.errors import Problem, RepoError
 from kadm.model.decision import Decision, Decisions
 from kadm.model.desired import Desired
-from kadm.model.objects import JsonObject, ObjectKey, at
+from kadm.model.objects import GroupVersionKind, JsonObject, ObjectKey, at
 from kadm.model.observation import MemberState, Observation
 from kadm.model.repository import Manifest, Repo
 from kadm.model.workload import workload_kind
@@ -113,7 +113,7 @@ class _Rendering:
             return
         if not own and not following:
             return
-        form = Form(self._repo, manifest, self._table)
+        form = Form(self._repo, manifest, self._table, fault=self._wrong_scope(manifest))
         shares = self._shares(manifest, form.base, own, following)
         self._put_own(form, decision, own, shares)
         for member, lead in following.items():
@@ -127,6 +127,21 @@ class _Rendering:
         self._finish(form, shares)
         if leads(key) and self._has_followers(decision):
             self._note_followers(manifest, form)
+
+    def _wrong_scope(self, manifest: Manifest) -> Problem | None:
+        """What is wrong with the namespace of an object whose kind only the members know, or None."""
+        if manifest.namespaced is not None:
+            return None
+        gvk = GroupVersionKind(manifest.key.group, manifest.version, manifest.key.kind)
+        served = next((found for state in self._observation.read.values() if (found := state.serving(gvk))), None)
+        if served is None or served.namespaced == bool(manifest.key.namespace):
+            return None
+        return Problem(
+            what=f"{gvk.kind} is {'namespaced' if served.namespaced else 'cluster-scoped'} in the members",
+            where=manifest.locate(("metadata",)),
+            object=str(manifest.key),
+            why=f"the manifest {'names no' if served.namespaced else 'names a'} namespace",
+        )
 
     def _keep_out(self, manifest: Manifest, decision: Decision | None) -> None:
         """Annotation no-federated-resource: sent to no member, and left alone where it is already (spec 0.1)."""

@@ -13,7 +13,7 @@ from kadm.model.decision import Decision, Decisions, Outcome
 from kadm.model.desired import Desired, DesiredObject
 from kadm.model.fleet import Fleet, FleetMetadata
 from kadm.model.objects import JsonObject, ObjectKey, Path, key_of, path_text
-from kadm.model.observation import MemberState, Observation, Unread
+from kadm.model.observation import ApiResource, MemberState, Observation, Unread
 from kadm.model.override import OverridePolicy, OverridePolicySpec
 from kadm.model.policy import PolicyKey, PolicyRef, PropagationPolicy, PropagationPolicySpec
 from kadm.model.record import Record, RecordedObject
@@ -49,7 +49,12 @@ USES_CONFIG = {"volumes": [{"name": "v", "configMap": {"name": "web"}}]}
 
 
 def a_manifest(
-    obj: JsonObject, policy: PolicyKey | None = POLICY, overrides: Sequence[PolicyKey] = (), via: Any = "label"
+    obj: JsonObject,
+    policy: PolicyKey | None = POLICY,
+    overrides: Sequence[PolicyKey] = (),
+    via: Any = "label",
+    *,
+    known: bool = True,
 ) -> Manifest:
     path = f"manifests/{obj['metadata']['name']}.yaml"
     return Manifest(
@@ -58,7 +63,7 @@ def a_manifest(
         object=obj,
         location=Location(path),
         locate=lambda at: Location(f"{path}#{path_text(at)}"),
-        namespaced="namespace" in obj["metadata"],
+        namespaced="namespace" in obj["metadata"] if known else None,
         propagation=None if policy is None else PolicyRef(policy, via),
         overrides=tuple(PolicyRef(key, "label") for key in overrides),
     )
@@ -119,7 +124,16 @@ def seen(unread: Iterable[str] = (), recorded: Mapping[str, Sequence[ObjectKey]]
         {
             name: Unread(name, Problem(what="no answer", member=name))
             if name in lost
-            else MemberState(name=name, uid=name, version="v1.36.2", record=a_record(*known.get(name, ())))
+            else MemberState(
+                name=name,
+                uid=name,
+                version="v1.36.2",
+                record=a_record(*known.get(name, ())),
+                api_resources=(
+                    ApiResource(group="e.io", version="v1", kind="Global", plural="globals", namespaced=False),
+                    ApiResource(group="e.io", version="v1", kind="Local", plural="locals", namespaced=True),
+                ),
+            )
             for name in MEMBERS
         }
     )

@@ -391,6 +391,23 @@ def test_an_unknown_override_policy_freezes() -> None:
     assert [problem.what for problem in desired.problems] == ["OverridePolicy shop/gone does not exist"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "namespace", "want"),
+    [
+        ("Local", "shop", []),
+        ("Global", "", []),
+        ("Local", "", ["Local is namespaced in the members"]),
+        ("Global", "shop", ["Global is cluster-scoped in the members"]),
+        ("Unheard", "", []),
+    ],
+)
+def test_the_scope_of_a_kind_that_only_members_know(kind: str, namespace: str, want: list[str]) -> None:
+    manifest = a_manifest(an_object(kind, "x", "e.io/v1", namespace), known=False)
+    desired = rendered(a_repo(manifest), decided(manifest, ["eu"]))
+    assert [problem.what for problem in desired.problems] == want
+    assert (manifest.key in desired.members["eu"].frozen) == bool(want)
+
+
 def test_the_manifest_stays_as_it_is() -> None:
     obj = a_deployment(pod_spec={"containers": [{"name": "c", "image": "n", "ports": [{"containerPort": 1}]}]})
     before = a_deployment(pod_spec={"containers": [{"name": "c", "image": "n", "ports": [{"containerPort": 1}]}]})
