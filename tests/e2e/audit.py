@@ -1,0 +1,105 @@
+"""A proxy in front of every member of a sandbox that notes each request: what a command really sent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import yaml
+from aiohttp import web
+
+HOP_BY_HOP = frozenset({"connection", "transfer-encoding", "content-length", "content-encoding", "host"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, as the member received it."""
+
+    member: str
+    method: str
+    path: str
+    query: dict[str, str]
+
+    @property
+    def writes(self) -> bool:
+        """Whether it could have changed the member."""
+        reviews = "selfsubjectaccessreviews" in self.path
+        return self.method != "GET" and self.query.get("dryRun") != "All" and not reviews
+
+
+@dataclass
+class Audit:
+    """The requests so far, and the kubeconfig that leads through the proxy."""
+
+    kubeconfig: Path
+    requests: list[Request] = field(default_factory=list)
+
+    def clear(self) -> None:
+        self.requests.clear()
+
+
+@contextmanager
+def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
+    """Proxies for all members, for the time of the block."""
+    config = yaml.safe_load((sandbox / "kubeconfig").read_text(encoding="utf-8"))
+    audit = Audit(directory / "audited-kubeconfig")
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    finished = asyncio.Event()
+
+    async def serve() -> None:
+        async with aiohttp.ClientSession(auto_decompress=False) as session:
+            runners = []
+            for cluster in config["clusters"]:
+                upstream = cluster["cluster"]["server"]
+                runner = web.AppRunner(_app(audit, session, cluster["name"], upstream))
+                await runner.setup()
+                site = web.TCPSite(runner, "127.0.0.1", 0)
+                await site.start()
+                port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]  # a free port was taken
+                cluster["cluster"] = {"server": f"http://127.0.0.1:{port}"}
+                runners.append(runner)
+            audit.kubeconfig.write_text(yaml.safe_dump(config), encoding="utf-8")
+            audit.kubeconfig.chmod(0o600)
+            ready.set()
+            await finished.wait()
+            for runner in runners:
+                await runner.cleanup()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(10), "the proxies did not start"
+    try:
+        yield audit
+    finally:
+        loop.call_soon_threadsafe(finished.set)
+        thread.join()
+        loop.close()
+
+
+def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: str) -> web.Application:
+    async def forward(request: web.Request) -> web.StreamResponse:
+        audit.requests.append(Request(member, request.method, request.path, dict(request.query)))
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        async with session.request(
+            request.method,
+            upstream + request.raw_path,
+            headers=headers,
+            data=await request.read(),
+            ssl=False,
+        ) as answer:
+            kept = {name: value for name, value in answer.headers.items() if name.lower() not in HOP_BY_HOP}
+            encoding: dict[str, Any] = {}
+            if "Content-Encoding" in answer.headers:
+                encoding["Content-Encoding"] = answer.headers["Content-Encoding"]
+            return web.Response(status=answer.status, body=await answer.read(), headers={**kept, **encoding})
+
+    app = web.Application(client_max_size=64 << 20)
+    app.router.add_route("*", "/{path:.*}", forward)
+    return app
