@@ -5,7 +5,7 @@ It holds no rule of its own: what is decided, is decided in a stage. I/O is done
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Set
 from datetime import datetime
 from typing import Literal
 
@@ -26,7 +26,7 @@ from kadm.model.desired import Desired, DesiredMember, DesiredObject
 from kadm.model.live import DryRun, LiveMember
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import MemberState, Observation, Unread
-from kadm.model.plan import Plan
+from kadm.model.planned import Planned
 from kadm.model.repository import Repo
 from kadm.render import render
 from kadm.schedule import schedule
@@ -37,20 +37,6 @@ class Choices(Struct, frozen=True, kw_only=True):
 
     permissions: Permissions = Permissions()
     reschedule: frozenset[ObjectKey] | Literal["all"] = frozenset()
-
-
-class Planned(Struct, frozen=True, kw_only=True):
-    """A plan, with what it was made from: all that execute needs."""
-
-    repo: Repo
-    observation: Observation
-    decisions: Decisions
-    desired: Desired
-    plan: Plan
-    gone: Mapping[str, tuple[ObjectKey, ...]]
-    """Member → recorded objects that are no longer there."""
-    found: Mapping[str, Mapping[ObjectKey, str]]
-    """Member → recorded intents whose object is there: key → uid."""
 
 
 def place(

@@ -16,8 +16,8 @@ from kadm.errors import UsageError
 if TYPE_CHECKING:
     from kadm.compare import Permissions
     from kadm.members.pool import MemberPool
+    from kadm.model.planned import Planned
     from kadm.model.repository import Repo
-    from kadm.pipeline import Planned
 
 
 class Asked(Struct, frozen=True, kw_only=True):

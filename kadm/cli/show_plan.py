@@ -9,7 +9,7 @@ from kadm.cli.plan_markdown import plan_markdown
 from kadm.cli.plan_text import plan_lines
 from kadm.model.objects import ObjectKey
 from kadm.model.plan import Change
-from kadm.pipeline import Planned
+from kadm.model.planned import Planned
 
 
 def show(console: Console, planned: Planned, output: PlanOutput) -> None:

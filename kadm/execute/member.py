@@ -24,10 +24,10 @@ from kadm.model.applyset import applyset_id
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import MemberState
 from kadm.model.plan import Change
+from kadm.model.planned import Planned
 from kadm.model.record import Record
 from kadm.model.report import ChangeResult, Result
 from kadm.model.status import Health
-from kadm.pipeline import Planned
 
 
 @dataclass

@@ -14,8 +14,8 @@ from kadm.members.pool import MemberPool
 from kadm.members.together import together
 from kadm.model.objects import ObjectKey
 from kadm.model.plan import Change
+from kadm.model.planned import Planned
 from kadm.model.report import Report
-from kadm.pipeline import Planned
 
 DEFAULT_TIMEOUT_S = 300.0
 
