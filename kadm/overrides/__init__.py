@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kadm.overrides.applicable import applicable
 from kadm.overrides.engine import Overridden, apply_overrides, apply_rules, differences
 from kadm.overrides.error import OverrideError
 from kadm.overrides.pointer import Patch
@@ -12,6 +13,7 @@ __all__ = [
     "OverrideError",
     "Patch",
     "RuleHit",
+    "applicable",
     "apply_overrides",
     "apply_rules",
     "differences",

@@ -11,6 +11,7 @@ from kadm.model.desired import DesiredObject, Provenance
 from kadm.model.objects import JsonObject, ObjectKey, path_text
 from kadm.model.override import OverridePolicy
 from kadm.model.repository import Manifest, Repo
+from kadm.overrides import applicable
 from kadm.render.draft import Draft
 from kadm.render.normalise import normalise
 from kadm.render.shares import Shares
@@ -34,7 +35,9 @@ class Form:
         self._warnings = normalised.problems
         self._fault = fault or _missing_policy(repo, manifest)
         policies: Sequence[OverridePolicy] = [
-            repo.override_policies[ref.policy] for ref in manifest.overrides if ref.policy in repo.override_policies
+            policy if ref.via == "label" else applicable(policy, self.key.group, self.key.kind)
+            for ref in manifest.overrides
+            if (policy := repo.override_policies.get(ref.policy)) is not None
         ]
         self._variants = Variants(manifest, self.base, policies, table)
         self._wanted: dict[tuple[int, str], DesiredObject] = {}
