@@ -40,6 +40,16 @@ ADMIN = User("kubernetes-admin", (MASTERS, AUTHENTICATED))
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 
 
+def impersonated(name: str, groups: tuple[str, ...]) -> User:
+    """The user of these ``Impersonate-`` headers. A ServiceAccount without groups has those of its tokens."""
+    if not groups and name.startswith("system:serviceaccount:"):
+        namespace = name.split(":")[2]
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+    if name == ANONYMOUS.name or AUTHENTICATED in groups:
+        return User(name, groups)
+    return User(name, (*groups, AUTHENTICATED))
+
+
 class Action(msgspec.Struct, frozen=True, kw_only=True):
     """What a request wants to do: to a resource, or (``path``) to a path that is no resource."""
 

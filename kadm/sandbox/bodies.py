@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from kadm.model.objects import GroupVersionKind
+from kadm.sandbox import protobuf_bodies
 from kadm.sandbox.custom_fields import unknown_fields
 from kadm.sandbox.decoding import DecodeError, decode
 from kadm.sandbox.field_validation import parse_json, strict_errors, strict_message, warning_header
@@ -21,7 +22,7 @@ from kadm.sandbox.store import Object
 from kadm.sandbox.typed import go_plain
 from kadm.sandbox.yaml_bodies import read_yaml
 
-ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+ACCEPTED = f"application/json, application/yaml, {protobuf_bodies.MEDIA_TYPE}"
 
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 
@@ -55,6 +56,11 @@ def parse_body(raw: bytes, content_type: str, kind: ResourceKind | None) -> Body
             body = Body(read_yaml(raw))
         except (yaml.YAMLError, ValueError) as fault:
             _unrecognized(kind, f"yaml: {fault}")
+    elif media_type == protobuf_bodies.MEDIA_TYPE:
+        try:
+            body = Body(protobuf_bodies.read_protobuf(raw))
+        except protobuf_bodies.ProtobufError as fault:
+            _unrecognized(kind, str(fault))
     else:
         raise unsupported_media_type(
             f"the body of the request was in an unknown format - accepted media types include: {ACCEPTED}"

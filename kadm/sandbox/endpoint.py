@@ -13,7 +13,7 @@ from typing import Any
 
 from kadm.sandbox import deletion, discovery, listing, openapi, reviews, tables, watches
 from kadm.sandbox.api import ApiServer
-from kadm.sandbox.auth import Action, Authenticator, Authorizer, User
+from kadm.sandbox.auth import Action, Authenticator, Authorizer, User, impersonated
 from kadm.sandbox.bodies import decoded_body, decoded_patched, parse_apply, parse_body
 from kadm.sandbox.field_validation import warning_header
 from kadm.sandbox.kinds import strategy
@@ -72,6 +72,8 @@ class Request:
     content_type: str = ""
     accept: str = ""
     authorization: str | None = None
+    impersonated: str = ""
+    impersonated_groups: tuple[str, ...] = ()
     user_agent: str = ""
 
 
@@ -101,6 +103,15 @@ class Stream:
 
 DEFAULT_WATCH_S = 3600.0
 
+DEPRECATED = {
+    ("v1", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
+    ("v1", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
+"""What every answer about a built-in kind warns of: (apiVersion, kind) → text."""
+
+NEEDS_CONTAINERS = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+"""Subresources that would have to reach into a running container."""
+
 
 class Endpoint:
     """The HTTP side of one member."""
@@ -120,7 +131,7 @@ class Endpoint:
             return Answer(status=404, body="404 page not found\n")
 
     def _answer(self, request: Request) -> Answer | Stream:
-        user = self._authenticator.user(request.authorization)
+        user = self._user(request)
         target = parse_target(request.path)
         verb = target.verb(request.method, request.query)
         self._authorizer.check(user, _action(target, verb, request.path))
@@ -139,10 +150,24 @@ class Endpoint:
             shown_as=accepted(request.accept),
         )
         answer = call.answer()
-        if kind.custom is not None and kind.custom.deprecation_warning:
-            warnings = (warning_header(kind.custom.deprecation_warning), *answer.warnings)
-            return dataclasses.replace(answer, warnings=warnings)
+        if kind.custom is not None:
+            deprecation = kind.custom.deprecation_warning
+        else:
+            deprecation = DEPRECATED.get((kind.api_version, kind.kind), "")
+        if deprecation:
+            return dataclasses.replace(answer, warnings=(warning_header(deprecation), *answer.warnings))
         return answer
+
+    def _user(self, request: Request) -> User:
+        """Who asks, or whom the asker says to be, if they may. Raises ApiError 401 or 403."""
+        user = self._authenticator.user(request.authorization)
+        if not request.impersonated:
+            return user
+        other = impersonated(request.impersonated, request.impersonated_groups)
+        self._authorizer.check(user, Action(verb="impersonate", resource="users", name=other.name))
+        for group in request.impersonated_groups:
+            self._authorizer.check(user, Action(verb="impersonate", resource="groups", name=group))
+        return other
 
     def _kind(self, target: Target) -> ResourceKind:
         kinds = self._api.kinds
@@ -493,6 +518,10 @@ class _Call:
             raise unknown_resource()
         if self.verb not in found.verbs:
             raise method_not_allowed()
+        if name in NEEDS_CONTAINERS:
+            raise ApiError(
+                501, "NotImplemented", f"the sandbox runs no containers: {self.kind.plural} have no {name} here"
+            )
         match name, self.verb:
             case ("scale", _):
                 return self._scale()

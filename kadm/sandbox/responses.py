@@ -166,6 +166,11 @@ def unsupported_media_type(message: str = "415: Unsupported Media Type", details
     return ApiError(415, "UnsupportedMediaType", message, details)
 
 
+def too_large(limit: int) -> ApiError:
+    """413: the body is larger than the server takes."""
+    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
+
+
 def not_acceptable() -> ApiError:
     """406: no representation that the client accepts."""
     message = (

@@ -14,10 +14,14 @@ from aiohttp import web
 from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Authenticator
 from kadm.sandbox.endpoint import Answer, Endpoint, Request, Stream
+from kadm.sandbox.responses import too_large
 from kadm.sandbox.watches import Notice
 
 BOOKMARK_EVERY_S = 5.0
 """How often a watch that allows bookmarks gets one; a real server sends them about once a minute, and near the end."""
+
+MAX_BODY_BYTES = 3 * 1024 * 1024
+"""As in a real server, whose etcd takes 1.5 MiB of it at most."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -35,22 +39,39 @@ class Member:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one HTTP request."""
         query = parse_qsl(request.url.raw_query_string, keep_blank_values=True)
+        body = await _body(request)
+        if body is None:
+            return _response(Answer(status=413, body=too_large(MAX_BODY_BYTES).status))
         answer = self._endpoint.answer(
             Request(
                 method=request.method,
                 path=request.path,
                 query=dict(query),
                 dry_run=[value for key, value in query if key == "dryRun"],
-                body=await request.read(),
+                body=body,
                 content_type=request.headers.get("Content-Type", ""),
                 accept=request.headers.get("Accept", ""),
                 authorization=request.headers.get("Authorization"),
+                impersonated=request.headers.get("Impersonate-User", ""),
+                impersonated_groups=tuple(request.headers.getall("Impersonate-Group", ())),
                 user_agent=request.headers.get("User-Agent", ""),
             )
         )
         if isinstance(answer, Stream):
             return await _stream(request, answer)
         return _response(answer)
+
+
+async def _body(request: web.BaseRequest) -> bytes | None:
+    """The request's body; None if it is larger than a server takes."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.content.iter_any():
+        size += len(part)
+        if size > MAX_BODY_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _response(answer: Answer) -> web.Response:
