@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +18,8 @@ from yarl import URL
 
 from kadm.errors import KadmError, MemberError, MemberRefused, MemberUnreachable
 from kadm.members.refusal import ManifestRefused, is_secret_path, refusal
+
+_log = logging.getLogger(__name__)
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 T = TypeVar("T")
@@ -122,7 +125,8 @@ class Connection:
         ``path`` starts with a slash, its segments percent-encoded. ``body`` is a JSON value. ``about`` names the object
         in messages. ``timeout_s`` (default: the connection's) bounds everything: connecting, all attempts and the waits
         between them. 429 and 5xx are tried again, as Retry-After says or with growing waits, while the deadline leaves
-        room: so a write must bear being done twice (uid or resourceVersion see to that). ``once``: they are not.
+        room, and a connection that broke off is made anew once: so a write must bear being done twice (uid or
+        resourceVersion see to that). ``once``: nothing is tried again.
 
         Raises MemberRefused for an answer that is no success (ManifestRefused where the manifest is at fault),
         MemberUnreachable where none came, WriteWhileReading for a write on a connection that only reads.
@@ -137,9 +141,16 @@ class Connection:
         try:
             async with asyncio.timeout_at(deadline):
                 for attempt in range(_ATTEMPTS):
-                    status, headers, text = await self._send(
-                        method, target, payload=payload, content_type=content_type, accept=accept
-                    )
+                    try:
+                        status, headers, text = await self._send(
+                            method, target, payload=payload, content_type=content_type, accept=accept
+                        )
+                    except aiohttp.ClientError as error:
+                        if once or attempt > 0 or not _broke_off(method, error):
+                            raise
+                        _log.debug("%s: %s %s: the connection broke off, asking again", self.name, method, target)
+                        continue
+                    _log.debug("%s: %s %s: %d, %d bytes", self.name, method, target, status, len(text))
                     if 200 <= status < 300:
                         return Answer(status, headers.get("Content-Type", ""), text)
                     refused = refusal(
@@ -268,6 +279,15 @@ def _words(error: Exception, access: Access) -> tuple[str, str, str]:
             return "the answer is no HTTP", server, "check the address, and http against https"
         case _:
             return "no connection", f"{server}: {type(error).__name__}", "check the address in the kubeconfig"
+
+
+def _broke_off(method: Method, error: aiohttp.ClientError) -> bool:
+    """Whether a connection that stood was closed: idle ones are, just when something is sent over them.
+
+    For the other methods, which HTTP calls idempotent, aiohttp asks again by itself.
+    """
+    closed = isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError))
+    return method in ("POST", "PATCH") and closed and not isinstance(error, aiohttp.ClientConnectorError)
 
 
 def _cause(error: BaseException) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "RecordOfAnotherMember",
     "delete_record",
     "read_record",
+    "read_record_of_any_member",
     "record_name",
     "write_record",
 ]
@@ -48,15 +49,28 @@ async def read_record(connection: Connection, fleet: str, *, member_uid: str) ->
     DocumentUnreadable where it is damaged or of a format that this kadm does not know, MemberError where it could not
     be read.
     """
+    record = await read_record_of_any_member(connection, fleet)
+    if record is not None and (record.fleet != fleet or record.member_uid != member_uid):
+        raise RecordOfAnotherMember(
+            f"the record belongs to member {record.member or '(unnamed)'} of fleet {record.fleet}",
+            member=connection.name,
+            object=_place(fleet),
+            why=f"it was written for cluster {record.member_uid}, this is {member_uid}",
+            hint="if this cluster was restored from a backup of that one: kadm record rebind",
+        )
+    return record
+
+
+async def read_record_of_any_member(connection: Connection, fleet: str) -> Record | None:
+    """As ``read_record``, but whichever cluster the record was written for: to look at it, or to rebind it."""
     document = await read_document(connection, record_name(fleet))
     if document is None:
         return None
-    place = f"ConfigMap {RECORD_NAMESPACE}/{document.name}"
     if document.format != str(RECORD_FORMAT):
         raise DocumentUnreadable(
             f"the record has format {document.format or '(none)'}, this kadm knows {RECORD_FORMAT}",
             member=connection.name,
-            object=place,
+            object=_place(fleet),
             hint="use the kadm version that wrote it, or a newer one",
         )
     try:
@@ -65,18 +79,10 @@ async def read_record(connection: Connection, fleet: str, *, member_uid: str) ->
         raise DocumentUnreadable(
             "kadm's record is damaged",
             member=connection.name,
-            object=place,
+            object=_place(fleet),
             why=str(error),
             hint="kadm record rebuild writes a new one from what is live",
         ) from error
-    if record.fleet != fleet or record.member_uid != member_uid:
-        raise RecordOfAnotherMember(
-            f"the record belongs to member {record.member or '(unnamed)'} of fleet {record.fleet}",
-            member=connection.name,
-            object=place,
-            why=f"it was written for cluster {record.member_uid}, this is {member_uid}",
-            hint="if this cluster was restored from a backup of that one: kadm record rebind",
-        )
     return msgspec.structs.replace(record, resource_version=document.resource_version)
 
 
@@ -93,6 +99,10 @@ async def write_record(connection: Connection, record: Record) -> Record:
 async def delete_record(connection: Connection, fleet: str) -> None:
     """Remove the fleet's record from the member; one that does not exist is fine."""
     await delete_document(connection, record_name(fleet))
+
+
+def _place(fleet: str) -> str:
+    return f"ConfigMap {RECORD_NAMESPACE}/{record_name(fleet)}"
 
 
 def document_of(record: Record) -> Document:

@@ -272,3 +272,19 @@ def test_every_transport_error_has_words(kind: type[aiohttp.ClientError]) -> Non
     problem = translated(made(kind), member="eu", about="x", access=ACCESS).problem
     assert all((problem.what, problem.why, problem.hint))
     assert problem.member == "eu"
+
+
+@pytest.mark.parametrize(("method", "once", "want"), [("GET", False, 2), ("PATCH", False, 2), ("PATCH", True, 1)])
+def test_a_connection_that_broke_off_is_made_anew_once(method: Method, once: bool, want: int) -> None:
+    requests = []
+
+    async def closing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
+
+    async def asking() -> None:
+        async with tcp_server(closing) as url, Connection("eu", Access(server=url), read_only=False) as connection:
+            await connection.request(method, "/x", once=once)
+
+    with pytest.raises(MemberUnreachable, match="broke off"):
+        run(asking())
+    assert len(requests) == want
