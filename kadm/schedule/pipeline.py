@@ -225,4 +225,4 @@ def _scores_decide(profile: Profile, unit: SchedulingUnit, fitting: int) -> bool
     if ranks_by_priority(unit) and any(isinstance(plugin, PrioritySort) for plugin in plugins):
         return False
     limited = any(isinstance(plugin, MaxCluster) for plugin in plugins)
-    return limited and unit.rules.max_clusters is not None and unit.rules.max_clusters < fitting
+    return limited and unit.rules.max_clusters is not None and 0 < unit.rules.max_clusters < fitting
