@@ -19,18 +19,19 @@ from pathlib import Path
 from aiohttp import web
 
 from kadm.errors import KadmError
-from kadm.sandbox.api import ApiServer
+from kadm.sandbox.api import ApiServer, Object
 from kadm.sandbox.certificates import Authority
 from kadm.sandbox.controllers import ControllerLoop, all_controllers
 from kadm.sandbox.controllers.kubelet import Delays
 from kadm.sandbox.controllers.nodes import NodeSize, a_node
+from kadm.sandbox.controllers.volumes import PROVISIONER, standard_class
 from kadm.sandbox.faults import Fault, Gate, Handler
 from kadm.sandbox.options import SandboxOptions, member_names
 from kadm.sandbox.server import Member
 
 LOOPBACK = "127.0.0.1"
 CLOSE_WITHIN_S = 1.0
-KUBELET = "kubelet"
+API_SERVER, KUBELET = "kube-apiserver", "kubelet"
 
 
 class Listener:
@@ -140,13 +141,30 @@ async def running(options: SandboxOptions) -> AsyncIterator[Sandbox]:
 
 
 def _furnished(member: RunningMember, options: SandboxOptions) -> ControllerLoop:
-    """The member's controllers, with its nodes in place."""
+    """The member's controllers, with its nodes, StorageClass and API Service in place."""
     size = NodeSize(options.cpu, options.memory)
     version = member.api.version
     for index in range(options.nodes):
         member.api.create("nodes", a_node(index, size, version, member.api.clock()), manager=KUBELET)
+    member.api.create("storageclasses.storage.k8s.io", standard_class(), manager=PROVISIONER)
+    member.api.create("services", api_service(member.listener.port), manager=API_SERVER)
     delays = Delays(start_s=options.start_delay_s, ready_s=options.ready_delay_s, run_s=options.ready_delay_s)
     return ControllerLoop(member.api, all_controllers(member.api, delays, member.ca))
+
+
+def api_service(port: int) -> Object:
+    """Service ``kubernetes``, which stands for the API server itself."""
+    labels = {"component": "apiserver", "provider": "kubernetes"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kubernetes", "namespace": "default", "labels": labels},
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": "10.96.0.1",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
+        },
+    }
 
 
 def _bound(port: int) -> socket.socket:

@@ -22,7 +22,7 @@ from kadm.sandbox.controllers.quota import Quotas
 from kadm.sandbox.controllers.replicaset import ReplicaSets
 from kadm.sandbox.controllers.scheduler import Scheduler
 from kadm.sandbox.controllers.statefulset import StatefulSets
-from kadm.sandbox.controllers.volumes import VolumeBinder
+from kadm.sandbox.controllers.volumes import VolumeBinder, VolumeProtection
 
 __all__ = ["ControllerLoop", "Delays", "all_controllers"]
 
@@ -39,6 +39,7 @@ def all_controllers(api: ApiServer, delays: Delays, ca: str) -> tuple[Controller
         CronJobs(api),
         Jobs(api),
         VolumeBinder(api),
+        VolumeProtection(api),
         Scheduler(api),
         Kubelets(api, delays),
         ServiceEndpoints(api),

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kadm.sandbox.api import ApiServer, Event, Object
-from kadm.sandbox.controllers.actions import Action, Create, Delete, Update, perform
+from kadm.sandbox.controllers.actions import Create, Delete, Update, perform
 from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import annotations_of, being_deleted
+from kadm.sandbox.controllers.pods import finished
 
 CLAIMS, VOLUMES, CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"
 PROVISIONER = "sandbox.kadm.io/volumes"
@@ -20,6 +21,7 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+CLAIM_PROTECTION, VOLUME_PROTECTION = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
 
 
 def standard_class() -> Object:
@@ -59,18 +61,27 @@ def volume_for(claim: Object, storage_class: Object) -> Object:
     }
 
 
-def bound(claim: Object, volume: Object) -> tuple[Action, ...]:
-    """Updates that bind the claim to the volume, spec first and then status."""
+def bound(claim: Object, volume: Object) -> Object:
+    """The claim, bound to the volume and of its class."""
     annotations = {**annotations_of(claim), BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
-    return (
-        Update(
-            CLAIMS,
-            {
-                **claim,
-                "metadata": {**claim["metadata"], "annotations": annotations},
-                "spec": {**claim["spec"], "volumeName": volume["metadata"]["name"]},
-            },
-        ),
+    spec = {**claim["spec"], "volumeName": volume["metadata"]["name"]}
+    if volume["spec"].get("storageClassName"):
+        spec["storageClassName"] = volume["spec"]["storageClassName"]
+    return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}, "spec": spec}
+
+
+def unprotected(obj: Object, finalizer: str) -> Object:
+    """The object without the finalizer that keeps it while it is in use."""
+    kept = [entry for entry in obj["metadata"].get("finalizers") or () if entry != finalizer]
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "finalizers"}
+    return {**obj, "metadata": {**metadata, "finalizers": kept} if kept else metadata}
+
+
+def uses(pod: Object, claim: str) -> bool:
+    """Whether a pod that has not finished mounts the claim of that name."""
+    volumes = pod["spec"].get("volumes") or ()
+    return not finished(pod) and any(
+        (volume.get("persistentVolumeClaim") or {}).get("claimName") == claim for volume in volumes
     )
 
 
@@ -102,7 +113,7 @@ class VolumeBinder:
         if volume is None:
             return None
         if claim["spec"].get("volumeName") != volume["metadata"]["name"]:
-            perform(self.api, bound(claim, volume))
+            perform(self.api, [Update(CLAIMS, bound(claim, volume))])
             claim = self.api.get(CLAIMS, namespace, name)
         status = {
             "phase": "Bound",
@@ -144,3 +155,42 @@ class VolumeBinder:
                 perform(self.api, [Delete(VOLUMES, volume)])
             elif volume.get("status", {}).get("phase") != "Released":
                 perform(self.api, [Update(VOLUMES, {**volume, "status": {"phase": "Released"}}, "status")])
+
+
+@dataclass(frozen=True)
+class VolumeProtection:
+    """Lets go of claims that no pod uses any more and of volumes that are not bound, once they are being deleted.
+
+    Source: pkg/controller/volume/pvcprotection and .../pvprotection.
+    """
+
+    api: ApiServer
+
+    def wakes(self, event: Event) -> Iterable[Key]:
+        metadata = event.object["metadata"]
+        if event.resource in (CLAIMS, VOLUMES) and being_deleted(event.object):
+            yield metadata.get("namespace", ""), metadata["name"]
+        elif event.resource == "pods" and (event.type == "DELETED" or finished(event.object)):
+            for volume in event.object["spec"].get("volumes") or ():
+                if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+                    yield metadata["namespace"], claim
+
+    def sync(self, namespace: str, name: str) -> float | None:
+        resource, finalizer = (CLAIMS, CLAIM_PROTECTION) if namespace else (VOLUMES, VOLUME_PROTECTION)
+        obj = self.api.find(resource, namespace, name)
+        if obj is None or not being_deleted(obj) or finalizer not in (obj["metadata"].get("finalizers") or ()):
+            return None
+        if namespace and any(uses(pod, name) for pod in self.api.list("pods", namespace)):
+            return None
+        if not namespace and self._claimed(obj):
+            return None
+        perform(self.api, [Update(resource, unprotected(obj, finalizer))])
+        return None
+
+    def _claimed(self, volume: Object) -> bool:
+        """Whether the claim that the volume is bound to is still there."""
+        reference = volume["spec"].get("claimRef")
+        if reference is None:
+            return False
+        claim = self.api.find(CLAIMS, reference["namespace"], reference["name"])
+        return claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]
