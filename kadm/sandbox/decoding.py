@@ -54,6 +54,14 @@ def decode(obj: Mapping[str, Any], schema: Schema) -> Decoded:
     return Decoded(out, tuple(unknown))
 
 
+def decode_metadata(metadata: Mapping[str, Any], path: str = "metadata") -> Object:
+    """``metadata`` of an object that no Go type declares, as it is stored; ``path`` is where errors say it stands.
+
+    Raises DecodeError.
+    """
+    return _struct(metadata, object_meta(), path, [])
+
+
 @functools.cache
 def zero(schema: Schema) -> Object:
     """An object of which nothing is set, as Go writes it. Shared: never change it."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kadm.sandbox.decoding import DecodeError, decode, zero
+from kadm.sandbox.decoding import DecodeError, decode, decode_metadata, zero
 from kadm.sandbox.schema import Schema, builtin
 
 Object = dict[str, Any]
@@ -20,6 +20,7 @@ def kind(group: str, version: str, name: str) -> Schema:
 
 CONFIG_MAP = kind("", "v1", "ConfigMap")
 DEPLOYMENT = kind("apps", "v1", "Deployment")
+POD = kind("", "v1", "Pod")
 LEASE = kind("coordination.k8s.io", "v1", "Lease")
 SECRET = kind("", "v1", "Secret")
 SERVICE = kind("", "v1", "Service")
@@ -47,6 +48,10 @@ STORED = [
         id="times are in UTC",
     ),
     pytest.param(SECRET, {"data": {"a": "YQ=="}}, {"data": {"a": "YQ=="}}, id="bytes"),
+    pytest.param(SECRET, {"data": {"a": "AA\nEC"}}, {"data": {"a": "AAEC"}}, id="base64 loses its line breaks"),
+    pytest.param(CONFIG_MAP, {"drop": 1}, {}, id="an unknown field goes"),
+    pytest.param(CONFIG_MAP, {"data": {"a": ""}}, {"data": {"a": ""}}, id="an empty value in a map stays"),
+    pytest.param(CONFIG_MAP, {"immutable": False}, {"immutable": False}, id="a pointer keeps false"),
 ]
 
 
@@ -54,6 +59,30 @@ STORED = [
 def test_stored(schema: Schema, body: Object, want: Object) -> None:
     out = decode(body, schema).object
     assert {name: value for name, value in out.items() if name != "metadata" or "metadata" in want} == want
+
+
+@pytest.mark.parametrize(
+    ("sent", "want"),
+    [
+        pytest.param({"hostNetwork": False, "nodeName": ""}, {}, id="zero values of plain fields go"),
+        pytest.param({"securityContext": {}}, {"securityContext": {}}, id="a pointer to an empty struct stays"),
+        pytest.param({"tolerations": []}, {}, id="an empty list goes"),
+        pytest.param({"overhead": {"cpu": 2}}, {"overhead": {"cpu": "2"}}, id="a number becomes a quantity"),
+    ],
+)
+def test_a_pod(sent: Object, want: Object) -> None:
+    out = decode({"spec": {"containers": [{"name": "c"}], **sent}}, POD).object
+    assert out["spec"] == {"containers": [{"name": "c", "resources": {}}], **want}
+
+
+def test_what_was_given_stays_as_it_is() -> None:
+    pod = {"spec": {"containers": [{"name": "c", "image": ""}], "nodeName": ""}}
+    decode(pod, POD)
+    assert pod == {"spec": {"containers": [{"name": "c", "image": ""}], "nodeName": ""}}
+
+
+def test_metadata_of_custom_objects() -> None:
+    assert decode_metadata({"labels": {"a": "b"}, "shape": 1}) == {"labels": {"a": "b"}}
 
 
 def test_quantities_are_canonical() -> None:

@@ -10,48 +10,52 @@ from __future__ import annotations
 import copy
 
 from kadm.model.objects import JsonObject, JsonValue
-from kadm.sandbox.kinds import wire
+from kadm.sandbox.decoding import decode_metadata
 
 
 def decoded(schema: JsonObject, obj: JsonObject, *, preserve_unknown_fields: bool = False) -> JsonObject:
-    """A copy of the object with unknown fields pruned and defaults filled in; the caller may change it."""
+    """A copy of the object with unknown fields pruned and defaults filled in; the caller may change it.
+
+    Raises DecodeError where the metadata has wrong types.
+    """
     kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     rest = {key: value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata")}
     if preserve_unknown_fields:
         body = copy.deepcopy(rest)
     else:
-        body = {key: value for key, value in _pruned(schema, rest).items() if key not in ("apiVersion", "kind")}
+        body = {key: value for key, value in _pruned(schema, rest, "").items() if key not in ("apiVersion", "kind")}
     body.pop("metadata", None)
     _fill(schema, body)
-    return {**kept, "metadata": wire.object_meta(obj.get("metadata") or {}), **body}
+    return {**kept, "metadata": decode_metadata(obj.get("metadata") or {}), **body}
 
 
-def _pruned(schema: JsonObject, value: JsonValue) -> JsonValue:
+def _pruned(schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
     if isinstance(value, dict):
-        return _pruned_object(schema, value)
+        return _pruned_object(schema, value, path)
     if isinstance(value, list):
         items = schema.get("items")
         if isinstance(items, dict):
-            return [_pruned(items, item) for item in value]
+            return [_pruned(items, item, f"{path}[{index}]") for index, item in enumerate(value)]
         return copy.deepcopy(value)
     return value
 
 
-def _pruned_object(schema: JsonObject, value: JsonObject) -> JsonObject:
+def _pruned_object(schema: JsonObject, value: JsonObject, path: str) -> JsonObject:
     properties = schema.get("properties") or {}
     others = schema.get("additionalProperties")
     preserve = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     embedded = bool(schema.get("x-kubernetes-embedded-resource"))
     out: JsonObject = {}
     for key, item in value.items():
+        below = f"{path}.{key}" if path else key
         if embedded and key in ("apiVersion", "kind"):
             out[key] = item
         elif embedded and key == "metadata":
-            out[key] = wire.object_meta(item) if isinstance(item, dict) else item
+            out[key] = decode_metadata(item, below) if isinstance(item, dict) else item
         elif key in properties:
-            out[key] = _pruned(properties[key], item)
+            out[key] = _pruned(properties[key], item, below)
         elif isinstance(others, dict):
-            out[key] = _pruned(others, item)
+            out[key] = _pruned(others, item, below)
         elif others is True or preserve:
             out[key] = copy.deepcopy(item)
     return out

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadm.model.objects import JsonObject
-from kadm.sandbox.kinds import admission, allocation, conversion, custom_objects, preparation, quotas, wire
+from kadm.sandbox.decoding import decode, zero
+from kadm.sandbox.kinds import admission, allocation, conversion, custom_objects, preparation, quotas
 from kadm.sandbox.kinds.admission import Reader
 from kadm.sandbox.kinds.allocation import DEFAULT_RANGES, ServiceRanges
 from kadm.sandbox.kinds.defaults import set_defaults
@@ -23,6 +24,7 @@ from kadm.sandbox.kinds.field_errors import FieldError, invalid
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.kinds.validation import validate_create, validate_update
 from kadm.sandbox.names import generated_name, new_suffix, new_uid
+from kadm.sandbox.schema import Schema, builtin
 
 __all__ = ["Context", "Reader", "convert", "create", "defaults", "update", "validate_create", "validate_update"]
 
@@ -43,19 +45,26 @@ def defaults(kind: ResourceKind, obj: JsonObject) -> JsonObject:
     """The object as the server decodes it: zero values dropped, quantities in canonical form, defaults filled in.
 
     For a custom kind: unknown fields pruned, the schema's defaults filled in. ``obj`` has the kind's apiVersion and
-    kind. The result is a copy that the caller may change.
+    kind. The result is a copy that the caller may change, but for values of no declared type. Raises DecodeError.
     """
     if kind.custom is not None:
         return custom_objects.decoded(
             kind.custom.schema, obj, preserve_unknown_fields=kind.custom.preserve_unknown_fields
         )
-    decoded = wire.normalised(obj)
+    decoded = decode(obj, _schema(kind)).object
     if kind.kind == "Secret" and not kind.group:
         _fold_string_data(decoded)
     set_defaults(decoded)
     if kind.kind == "NetworkPolicy":
         _keep_empty_rules(decoded, obj)
     return decoded
+
+
+def _schema(kind: ResourceKind) -> Schema:
+    """The type of a built-in kind."""
+    found = builtin(kind.group, kind.version, kind.kind)
+    assert found is not None, kind.gvk
+    return found
 
 
 def _fold_string_data(secret: JsonObject) -> None:
@@ -87,7 +96,7 @@ def create(kind: ResourceKind, obj: JsonObject, ctx: Context) -> JsonObject:
         if kind.custom is not None:
             new.pop("status", None)
         else:
-            new["status"] = wire.empty_status(kind.api_version, kind.kind)
+            new["status"] = _copy_value(zero(_schema(kind))["status"])
     prepare = preparation.AT_CREATE.get(key)
     if prepare is not None:
         prepare(new)
