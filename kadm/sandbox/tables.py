@@ -171,7 +171,7 @@ def _pod_status(pod: Object) -> tuple[str, int, int, str]:
                 shown = waiting["reason"]
             elif terminated := state.get("terminated"):
                 shown = terminated.get("reason") or f"ExitCode:{terminated.get('exitCode')}"
-            elif item.get("ready") and state.get("running"):
+            elif item.get("ready") and state.get("running") is not None:
                 has_running = True
                 ready += 1
         if shown == "Completed" and has_running:

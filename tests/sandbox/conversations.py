@@ -495,8 +495,18 @@ async def controlled_member() -> AsyncIterator[Server]:
 async def play(conversation: Conversation) -> list[str]:
     """Play a conversation against a fresh sandbox member; the differences, empty if there are none."""
     member = controlled_member() if CONTROLLERS in conversation.tags else sandbox_member()
-    async with member as server, aiohttp.ClientSession() as session:
-        return await Player(session, server, f"kc-{secrets.token_hex(4)}").play(conversation)
+    async with member as server:
+        return await play_on(server, conversation)
+
+
+async def play_on(server: Server, conversation: Conversation) -> list[str]:
+    """Play a conversation on a server and remove what it made; the differences, empty if there are none."""
+    async with aiohttp.ClientSession() as session:
+        player = Player(session, server, f"kc-{secrets.token_hex(4)}")
+        try:
+            return await player.play(conversation)
+        finally:
+            await player.clean()
 
 
 async def play_all(

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.sandbox.conversations import CONTROLLERS, Conversation, data_directory, load, play_all
+from tests.sandbox.conversations import Conversation, data_directory, load, play_all
 
-AT_ONCE = 20
+AT_ONCE = 64
 
 LATER: Mapping[str, str] = {}
 """Conversations that are not followed yet: id → why."""
@@ -20,7 +20,7 @@ def _conversations() -> tuple[Conversation, ...]:
     return () if directory is None else load(directory)
 
 
-CONVERSATIONS = {item.id: item for item in _conversations() if CONTROLLERS not in item.tags}
+CONVERSATIONS = {item.id: item for item in _conversations()}
 
 
 def _parameters() -> Sequence[object]:
