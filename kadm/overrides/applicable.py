@@ -1,7 +1,7 @@
 """The part of a policy that means something for a kind, where the policy was bound to more than it was written for.
 
 A label on an object says that the policy is meant for it, and an image overrider on a kind without pod spec is an error
-(propagation spec 1.4). An entry of kadm.yaml, or the Fleet's default, binds whatever stands in a directory: Services and
+(propagation spec 1.4). An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: Services and
 ConfigMaps among Deployments. KubeAdmiral has no such binding.
 """
 
