@@ -1,8 +1,8 @@
 """The part of a policy that means something for a kind, where the policy was bound to more than it was written for.
 
 A label on an object says that the policy is meant for it, and an image overrider on a kind without pod spec is an error
-(propagation spec 1.4). An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: Services and
-ConfigMaps among Deployments. KubeAdmiral has no such binding.
+(propagation spec 1.4). An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: Services
+and ConfigMaps among Deployments. KubeAdmiral has no such binding.
 """
 
 from __future__ import annotations
