@@ -97,13 +97,12 @@ def allocate(
         taken_ports.update((port["protocol"], port["nodePort"]) for port in _node_ports(other["spec"]))
         if other["spec"].get("healthCheckNodePort"):
             taken_ports.add(("TCP", other["spec"]["healthCheckNodePort"]))
-    errors = _family_faults(spec)
+    errors = _family_faults(spec) or _allocate_ip(spec, taken_ips, ranges)
     if errors:
         return service, errors
-    errors = _allocate_ip(spec, taken_ips, ranges)
     _set_families(spec)
     if spec["type"] in _WITH_NODE_PORTS:
-        errors += _allocate_ports(spec, taken_ports, ranges)
+        errors = _allocate_ports(spec, taken_ports, ranges)
     return {**service, "spec": spec}, errors
 
 

@@ -47,8 +47,8 @@ def kinds_of(crd: JsonObject) -> tuple[ResourceKind, ...]:
 
 
 def storage_version(crd: JsonObject) -> str:
-    """The version in which the custom objects are stored."""
-    return next(str(version["name"]) for version in crd["spec"]["versions"] if version["storage"])
+    """The version in which the custom objects are stored; "" where a CRD that is yet to be refused names none."""
+    return next((str(version["name"]) for version in crd["spec"].get("versions") or () if version["storage"]), "")
 
 
 def accepted(crd: JsonObject, others: Iterable[JsonObject], now: str) -> JsonObject:

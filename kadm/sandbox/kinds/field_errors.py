@@ -75,7 +75,8 @@ def not_found(field: str, value: JsonValue) -> FieldError:
 
 
 def not_supported(field: str, value: JsonValue, supported: Iterable[str]) -> FieldError:
-    names = ", ".join(shown(name) for name in sorted(supported))
+    """A value that is none of ``supported``, which are told in the order given."""
+    names = ", ".join(shown(name) for name in supported)
     return FieldError(
         FieldErrorType.NOT_SUPPORTED, field, f"Unsupported value: {shown(value)}: supported values: {names}"
     )
@@ -83,11 +84,19 @@ def not_supported(field: str, value: JsonValue, supported: Iterable[str]) -> Fie
 
 def too_long(field: str, limit: int) -> FieldError:
     """A text or map that is too long. Since 1.31 the value itself is not quoted."""
-    return FieldError(FieldErrorType.TOO_LONG, field, f"Too long: may not be more than {limit} bytes")
+    return FieldError(
+        FieldErrorType.TOO_LONG, field, f"Too long: may not be more than {limit} {_counted(limit, 'byte')}"
+    )
 
 
 def too_many(field: str, actual: int, limit: int) -> FieldError:
-    return FieldError(FieldErrorType.TOO_MANY, field, f"Too many: {actual}: must have at most {limit} items")
+    return FieldError(
+        FieldErrorType.TOO_MANY, field, f"Too many: {actual}: must have at most {limit} {_counted(limit, 'item')}"
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return noun if number == 1 else f"{noun}s"
 
 
 def internal_error(field: str, why: str) -> FieldError:

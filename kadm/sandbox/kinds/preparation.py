@@ -24,7 +24,7 @@ def _namespace(obj: JsonObject) -> None:
     if "kubernetes" not in held:
         spec["finalizers"] = [*held, "kubernetes"]
     obj["status"] = {"phase": "Active"}
-    obj["metadata"].setdefault("labels", {}).setdefault(NAME_LABEL, obj["metadata"]["name"])
+    obj["metadata"].setdefault("labels", {})[NAME_LABEL] = obj["metadata"]["name"]
 
 
 def _pod(obj: JsonObject) -> None:
@@ -122,11 +122,8 @@ def _keep_finalizers(new: JsonObject, old: JsonObject) -> None:
         new["spec"].pop("finalizers", None)
 
 
-def _keep_storage_class(new: JsonObject, old: JsonObject) -> None:
+def _claim_update(new: JsonObject, _: JsonObject) -> None:
     _same_source(new["spec"])
-    volume = old["spec"].get("volumeName")
-    if volume and not new["spec"].get("volumeName"):
-        new["spec"]["volumeName"] = volume
 
 
 def _count_template(new: JsonObject, old: JsonObject) -> None:
@@ -137,13 +134,6 @@ def _count_template(new: JsonObject, old: JsonObject) -> None:
     new["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = held
 
 
-def _keep_job_selector(new: JsonObject, old: JsonObject) -> None:
-    """A Job sent again without what the server generated keeps it."""
-    for part in ("selector", "manualSelector"):
-        if part in old["spec"]:
-            new["spec"].setdefault(part, old["spec"][part])
-
-
 def _pod_update(new: JsonObject, _: JsonObject) -> None:
     admission.tolerations(new)
 
@@ -152,18 +142,17 @@ def _crd_update(new: JsonObject, old: JsonObject) -> None:
     """A new storage version is remembered in status: objects may be stored in it from now on."""
     stored = list(old["status"].get("storedVersions") or ())
     version = crds.storage_version(new)
-    if version not in stored:
+    if version and version not in stored:
         new["status"] = {**new["status"], "storedVersions": [*stored, version]}
 
 
 AT_UPDATE: dict[tuple[str, str], Callable[[JsonObject, JsonObject], None]] = {
     ("v1", "Namespace"): _keep_finalizers,
-    ("v1", "PersistentVolumeClaim"): _keep_storage_class,
+    ("v1", "PersistentVolumeClaim"): _claim_update,
     ("v1", "Pod"): _pod_update,
     ("v1", "Service"): allocation.keep_allocated,
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _crd_update,
     ("apps/v1", "DaemonSet"): _count_template,
-    ("batch/v1", "Job"): _keep_job_selector,
 }
 """(apiVersion, kind) → what an ordinary update is given, from the old object (second)."""
 

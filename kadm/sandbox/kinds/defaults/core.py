@@ -11,7 +11,7 @@ def namespace(obj: JsonObject) -> None:
     obj["status"].setdefault("phase", "Active")
     name = obj["metadata"].get("name")
     if name:  # a generated name is not known yet; the label comes with it
-        obj["metadata"].setdefault("labels", {}).setdefault(NAME_LABEL, name)
+        obj["metadata"].setdefault("labels", {})[NAME_LABEL] = name
 
 
 def node(obj: JsonObject) -> None:

@@ -10,6 +10,10 @@ def flow_schema(obj: JsonObject) -> None:
 
 
 def priority_level(obj: JsonObject) -> None:
+    exempt = obj["spec"].get("exempt")
+    if exempt is not None:
+        exempt.setdefault("nominalConcurrencyShares", 0)
+        exempt.setdefault("lendablePercent", 0)
     limited = obj["spec"].get("limited")
     if limited is None:
         return

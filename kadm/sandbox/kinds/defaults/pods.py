@@ -93,8 +93,9 @@ def _probe(probe: JsonObject) -> None:
     probe.setdefault("successThreshold", 1)
     probe.setdefault("failureThreshold", 3)
     _http_get(probe)
-    if probe.get("grpc"):
-        probe["grpc"].setdefault("service", "")
+    call = probe.get("grpc")
+    if call is not None:
+        call["service"] = call.get("service") or ""
 
 
 def _http_get(handler: JsonObject) -> None:
@@ -131,6 +132,8 @@ def volume_source(name: str, source: JsonObject) -> None:
             source.setdefault("defaultMode", 0o644)
             for projection in source.get("sources") or ():
                 _projection(projection)
+        case "image":
+            source.setdefault("pullPolicy", _pull_policy(source.get("reference") or ""))
         case "hostPath":
             source.setdefault("type", "")
         case "iscsi":

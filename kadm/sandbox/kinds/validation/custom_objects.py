@@ -16,9 +16,9 @@ from functools import lru_cache
 from kadm.model.objects import JsonObject, JsonValue
 from kadm.sandbox.kinds.field_errors import (
     FieldError,
-    FieldErrorType,
     duplicate,
     invalid_value,
+    not_supported,
     required,
     shown,
     too_long,
@@ -46,9 +46,7 @@ def _check(schema: JsonObject, value: JsonValue, path: str) -> Iterator[FieldErr
         return
     choices = schema.get("enum")
     if choices is not None and value not in choices:
-        names = ", ".join(shown(choice) for choice in choices)
-        text = f"Unsupported value: {shown(value)}: supported values: {names}"
-        yield FieldError(FieldErrorType.NOT_SUPPORTED, path, text)
+        yield not_supported(path, value, choices)
     if isinstance(value, str):
         yield from _check_text(schema, value, path)
     elif isinstance(value, bool):

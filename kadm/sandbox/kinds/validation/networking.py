@@ -204,6 +204,15 @@ def _backend(backend: JsonObject, field: str) -> list[FieldError]:
     return errors
 
 
+def ingress_class(obj: JsonObject) -> list[FieldError]:
+    return [] if obj["spec"].get("controller") else [required("spec.controller")]
+
+
+def ingress_class_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
+    errors = values.unchanged(new["spec"].get("controller"), old["spec"].get("controller"), "spec.controller")
+    return ingress_class(new) + errors
+
+
 def network_policy(obj: JsonObject) -> list[FieldError]:
     spec = obj["spec"]
     errors = values.selector(spec.get("podSelector"), "spec.podSelector")

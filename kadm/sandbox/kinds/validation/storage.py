@@ -7,6 +7,7 @@ from kadm.sandbox.kinds.field_errors import FieldError, forbidden, invalid_value
 from kadm.sandbox.kinds.validation import names, values
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_NO_SOURCE = ("capacity", "claimRef", "nodeAffinity")
 _CLAIM_TEXT = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
@@ -49,11 +50,22 @@ def volume(obj: JsonObject) -> list[FieldError]:
         errors.append(required("spec.accessModes"))
     if "storage" not in (spec.get("capacity") or {}):
         errors.append(not_supported("spec.capacity", spec.get("capacity") or None, ("storage",)))
-    plain = ("capacity", "claimRef", "nodeAffinity")
-    if not any(isinstance(value, dict) and key not in plain for key, value in spec.items()):
+    if not _source(spec):
         errors.append(required("spec", "must specify a volume type"))
     policy = spec.get("persistentVolumeReclaimPolicy")
     return errors + values.one_of(policy, "spec.persistentVolumeReclaimPolicy", ("Delete", "Recycle", "Retain"))
+
+
+def volume_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
+    errors = volume(new)
+    if _source(new["spec"]) != _source(old["spec"]):
+        why = "spec.persistentvolumesource is immutable after creation"
+        errors.append(forbidden("spec.persistentvolumesource", why))
+    return errors + values.unchanged(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")
+
+
+def _source(spec: JsonObject) -> JsonObject:
+    return {key: value for key, value in spec.items() if isinstance(value, dict) and key not in _NO_SOURCE}
 
 
 def storage_class(obj: JsonObject) -> list[FieldError]:

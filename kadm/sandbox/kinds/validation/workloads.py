@@ -135,8 +135,11 @@ def job_spec(spec: JsonObject, field: str, *, generated: bool) -> list[FieldErro
         if not values.selects(spec.get("selector"), labels):
             why = "`selector` does not match template `labels`"
             errors.append(invalid_value(f"{field}.template.metadata.labels", labels, why))
-    elif spec.get("manualSelector"):
-        errors.append(not_supported(f"{field}.manualSelector", True, ("nil", "false")))
+    else:
+        if spec.get("selector") is not None:
+            errors.append(invalid_value(f"{field}.selector", spec["selector"], "`selector` will be auto-generated"))
+        if spec.get("manualSelector"):
+            errors.append(not_supported(f"{field}.manualSelector", True, ("nil", "false")))
     errors += pods.template(spec["template"], f"{field}.template")
     policy = (spec["template"].get("spec") or {}).get("restartPolicy")
     allowed = ("Never",) if spec.get("podFailurePolicy") else ("OnFailure", "Never")
@@ -254,3 +257,7 @@ def _without(value: JsonObject, keys: tuple[str, ...]) -> JsonObject:
 
 def pod_template(obj: JsonObject) -> list[FieldError]:
     return pods.template(obj["template"], "template")
+
+
+def controller_revision_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
+    return values.unchanged(new.get("data"), old.get("data"), "data")
