@@ -23,7 +23,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from kadm.errors import MemberUnreachable
 from kadm.members.connection import Access
-from kadm.members.exec_plugin import ExecCredential, ExecPlugin
+from kadm.members.exec_plugin import ExecCredential, ExecPlugin, PluginFailed
 from kadm.members.kubeconfig import Context, Kubeconfigs
 from kadm.members.proxy import proxy_for
 from kadm.model.cluster import FederatedCluster
@@ -59,7 +59,8 @@ class Credentials:
             # As kubectl: no credential ever goes over a connection that anybody can read.
             return Access(server=server, source=str(context), proxy=proxy)
         plugin = self._plugin(context, member)
-        credential = await _asked(plugin, context, member, timeout_s) if plugin else None
+        token = _PluginToken(plugin, context, member) if plugin else None
+        credential = await token.credential(timeout_s) if token else None
         return Access(
             server=server,
             source=str(context),
@@ -67,16 +68,21 @@ class Credentials:
             tls_server_name=configuration.tls_server_name,
             proxy=proxy,
             headers=_impersonation(context.user),
-            authorization=_authorization(context, member, plugin, configuration.api_key.get("BearerToken") or basic),
-            renew=_renewal(plugin),
+            authorization=_authorization(context, member, token, configuration.api_key.get("BearerToken") or basic),
+            renew=token.renew if token else _cannot_renew,
         )
 
     def _plugin(self, context: Context, member: str) -> ExecPlugin | None:
-        if not context.user.get("exec"):
+        """The user's plugin, or None where it has none, or something that goes before it, as for kubectl."""
+        user = context.user
+        if not user.get("exec") or any(user.get(key) for key in ("token", "tokenFile", "username")):
             return None
         identity = ExecPlugin.identity(context)
         if identity not in self._plugins:
-            self._plugins[identity] = ExecPlugin(context, member, self._environ)
+            try:
+                self._plugins[identity] = ExecPlugin(context, self._environ)
+            except PluginFailed as failure:
+                raise _no_credential(context, member, failure) from failure
         return self._plugins[identity]
 
     def _tls(
@@ -107,20 +113,6 @@ class Credentials:
         if plain:
             self._system_tls = made
         return made
-
-
-async def _asked(plugin: ExecPlugin, context: Context, member: str, timeout_s: float) -> ExecCredential:
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await plugin.credential()
-    except TimeoutError as error:
-        raise MemberUnreachable(
-            "no credential",
-            member=member,
-            object=str(context),
-            why=f"its exec plugin gave none within {timeout_s:g} s",
-            hint="--request-timeout allows more; run the plugin by hand: it may wait for a login",
-        ) from error
 
 
 async def _configuration(context: Context, member: str) -> Any:
@@ -159,6 +151,8 @@ def _check_auth_provider(context: Context, member: str) -> None:
     provider = context.user.get("auth-provider")
     if not provider:
         return
+    if not isinstance(provider, dict) or not isinstance(provider.get("config") or {}, dict):
+        raise _unusable(context, member, "its auth-provider is not a mapping")
     name = provider.get("name")
     if name != "oidc":
         raise _unusable(
@@ -233,16 +227,11 @@ def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def _authorization(
-    context: Context, member: str, plugin: ExecPlugin | None, stated: str | None
+    context: Context, member: str, token: _PluginToken | None, stated: str | None
 ) -> Callable[[], Awaitable[str | None]] | None:
-    """What gives the Authorization header, or None where there is none. The plugin wins, then the token file."""
-    if plugin is not None:
-
-        async def from_plugin() -> str | None:
-            credential = await plugin.credential()
-            return f"Bearer {credential.token}" if credential.token else None
-
-        return from_plugin
+    """What gives the Authorization header, or None where there is none. A token file goes before a stated token."""
+    if token is not None:
+        return token.header
     if context.user.get("tokenFile"):
         return _TokenFile(context, member).header
     if stated is None:
@@ -252,6 +241,38 @@ def _authorization(
         return stated
 
     return from_kubeconfig
+
+
+class _PluginToken:
+    """What a plugin, which others may share, gives to one member."""
+
+    def __init__(self, plugin: ExecPlugin, context: Context, member: str) -> None:
+        self._plugin, self._context, self._member = plugin, context, member
+        self._used: ExecCredential | None = None
+
+    async def credential(self, timeout_s: float | None = None) -> ExecCredential:
+        """The plugin's credential, within ``timeout_s`` (None: the caller's deadline). Raises MemberUnreachable."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                self._used = await self._plugin.credential()
+        except PluginFailed as failure:
+            raise _no_credential(self._context, self._member, failure) from failure
+        except TimeoutError as error:
+            late = PluginFailed(
+                f"its exec plugin gave none within {timeout_s or 0:g} s",
+                hint="--request-timeout allows more; run the plugin by hand: it may wait for a login",
+            )
+            raise _no_credential(self._context, self._member, late) from error
+        return self._used
+
+    async def header(self) -> str | None:
+        credential = await self.credential()
+        return f"Bearer {credential.token}" if credential.token else None
+
+    def renew(self) -> bool:
+        """Ask for another credential next time, unless another member already did."""
+        self._plugin.forget(self._used)
+        return True
 
 
 class _TokenFile:
@@ -270,14 +291,13 @@ class _TokenFile:
         return self._header
 
 
-def _renewal(plugin: ExecPlugin | None) -> Callable[[], bool]:
-    def renew() -> bool:
-        if plugin is None:
-            return False
-        plugin.forget()
-        return True
+def _cannot_renew() -> bool:
+    """What stands in a kubeconfig stays what it is."""
+    return False
 
-    return renew
+
+def _no_credential(context: Context, member: str, failure: PluginFailed) -> MemberUnreachable:
+    return MemberUnreachable("no credential", member=member, object=str(context), why=failure.why, hint=failure.hint)
 
 
 def _bytes_of(context: Context, member: str, entry: JsonObject, key: str) -> bytes | None:

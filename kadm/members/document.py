@@ -70,18 +70,18 @@ async def read_document(connection: Connection, name: str) -> Document | None:
 
     Raises DocumentUnreadable for a damaged one, MemberError where it could not be read.
     """
-    found = await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, name)
-    if found is None:
-        return None
+    seen = ""
+    while True:
+        found = await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, name)
+        if found is None:
+            return None
+        packed, missing = await _all_parts(connection, found)
+        if not missing:
+            break
+        if found["metadata"]["resourceVersion"] == seen:
+            raise _unreadable(connection, name, f"its part {missing} is missing")
+        seen = found["metadata"]["resourceVersion"]  # it may just have been replaced: look once more
     data: dict[str, str] = found.get("data") or {}
-    parts = [_part_bytes(connection, found)]
-    for part_name in filter(None, data.get("parts", "").split(",")):
-        part = await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, part_name)
-        if part is None:
-            # Either it was replaced between the two reads, or somebody deleted a part.
-            raise _unreadable(connection, name, f"its part {part_name} is missing", hint="run the command again")
-        parts.append(_part_bytes(connection, part))
-    packed = b"".join(parts)
     if data.get("size") != str(len(packed)) or data.get("sha256") != hashlib.sha256(packed).hexdigest():
         raise _unreadable(connection, name, "its bytes are not those that were written")
     try:
@@ -137,6 +137,17 @@ async def ensure_namespace(connection: Connection) -> bool:
             return False
         raise
     return True
+
+
+async def _all_parts(connection: Connection, part_zero: JsonObject) -> tuple[bytes, str]:
+    """The compressed bytes that part 0 tells of, and the name of a part that is missing (empty: none is)."""
+    parts = [_part_bytes(connection, part_zero)]
+    for name in filter(None, (part_zero.get("data") or {}).get("parts", "").split(",")):
+        part = await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, name)
+        if part is None:
+            return b"", name
+        parts.append(_part_bytes(connection, part))
+    return b"".join(parts), ""
 
 
 def _part_zero(document: Document, packed: bytes, first: bytes, further: tuple[str, ...]) -> JsonObject:
@@ -249,11 +260,11 @@ def _part_bytes(connection: Connection, config_map: JsonObject) -> bytes:
         raise _unreadable(connection, config_map["metadata"]["name"], "its bytes are not base64") from error
 
 
-def _unreadable(connection: Connection, name: str, why: str, hint: str = "") -> DocumentUnreadable:
+def _unreadable(connection: Connection, name: str, why: str) -> DocumentUnreadable:
     return DocumentUnreadable(
         "kadm's record is damaged",
         member=connection.name,
         object=f"ConfigMap {RECORD_NAMESPACE}/{name}",
         why=why,
-        hint=hint or "kadm record rebuild writes a new one from what is live",
+        hint="kadm record rebuild writes a new one from what is live",
     )

@@ -62,6 +62,7 @@ ID_TOKEN = id_token(time.time() + 3600)
         pytest.param({"token": 123}, "Bearer 123", id="a token that YAML reads as a number"),
         pytest.param({"username": "u", "password": "p"}, f"Basic {b64('u:p')}", id="basic"),
         pytest.param({"token": "t", "username": "u", "password": "p"}, "Bearer t", id="token before basic"),
+        pytest.param({"token": "t", "exec": {"command": "/nonexistent"}}, "Bearer t", id="token before plugin"),
         pytest.param(
             {"auth-provider": {"name": "oidc", "config": {"id-token": ID_TOKEN}}}, f"Bearer {ID_TOKEN}", id="OpenID"
         ),

@@ -13,7 +13,7 @@ import pytest
 
 from kadm.errors import Location, MemberUnreachable
 from kadm.members.credentials import Credentials
-from kadm.members.exec_plugin import ExecCredential, ExecPlugin
+from kadm.members.exec_plugin import ExecCredential, ExecPlugin, PluginFailed
 from kadm.members.kubeconfig import Context, Kubeconfigs
 from kadm.model.cluster import FederatedCluster, FederatedClusterSpec, KubeconfigRef
 from tests.members.fake_member import run
@@ -33,7 +33,7 @@ def a_context(tmp_path: Path, script: str, *, cluster: dict[str, Any] | None = N
 
 def credential(context: Context) -> ExecCredential:
     async def asked() -> ExecCredential:
-        return await ExecPlugin(context, "eu", {"PATH": "/usr/bin:/bin"}).credential()
+        return await ExecPlugin(context, {"PATH": "/usr/bin:/bin"}).credential()
 
     return run(asked())
 
@@ -91,6 +91,12 @@ def test_what_a_plugin_is_told(tmp_path: Path) -> None:
             answer(clientCertificateData="c"), {}, "gave a certificate without its key, or a key alone", id="no key"
         ),
         pytest.param("", {"command": "./none"}, "does not run: No such file or directory", id="no such command"),
+        pytest.param(
+            "",
+            {"args": "x"},
+            "its exec entry is not usable: Expected `array | null`, got `str` - at `$.args`",
+            id="args",
+        ),
         pytest.param("", {"command": ""}, "its exec entry has no command", id="no command"),
         pytest.param(
             "",
@@ -109,21 +115,24 @@ def test_what_a_plugin_is_told(tmp_path: Path) -> None:
 def test_what_fails_says_why_and_quotes_no_output(
     tmp_path: Path, script: str, config: dict[str, Any], why: str
 ) -> None:
-    with pytest.raises(MemberUnreachable) as caught:
+    with pytest.raises(PluginFailed) as caught:
         credential(a_context(tmp_path, script, **config))
-    assert caught.value.problem.why.endswith(why)
-    assert "secret" not in str(caught.value)
+    assert caught.value.why.endswith(why)
+    assert "secret" not in caught.value.why + caught.value.hint
 
 
 def test_it_runs_once_for_all_and_again_when_its_credential_ends(tmp_path: Path) -> None:
     script = f"echo run >> {tmp_path}/runs; {answer(token='t', expirationTimestamp='2020-01-01T00:00:00Z')}"
 
     async def asked() -> None:
-        lasting = ExecPlugin(a_context(tmp_path, f"echo run >> {tmp_path}/runs; {answer(token='t')}"), "eu", {})
+        lasting = ExecPlugin(a_context(tmp_path, f"echo run >> {tmp_path}/runs; {answer(token='t')}"), {})
         await asyncio.gather(*(lasting.credential() for _ in range(5)))
-        lasting.forget()
-        await lasting.credential()
-        expiring = ExecPlugin(a_context(tmp_path, script), "eu", {})
+        first = await lasting.credential()
+        lasting.forget(first)
+        second = await lasting.credential()
+        lasting.forget(first)  # another member comes late: that one has been replaced
+        assert await lasting.credential() is second
+        expiring = ExecPlugin(a_context(tmp_path, script), {})
         await expiring.credential()
         await expiring.credential()
 
@@ -159,3 +168,24 @@ def test_a_plugin_that_hangs_is_ended(tmp_path: Path) -> None:
 
 async def credentials_access(credentials: Credentials, cluster: FederatedCluster) -> None:
     await credentials.access(cluster, timeout_s=0.5)
+
+
+def test_a_failure_holds_for_all_that_share_the_plugin_and_names_each(tmp_path: Path) -> None:
+    a_context(tmp_path, f"echo run >> {tmp_path}/runs; exit 1")
+    context = Context(
+        "eu",
+        tmp_path / "config",
+        {"server": "https://eu"},
+        {"exec": {"apiVersion": V1, "command": "./plugin"}},
+    )
+
+    async def asked() -> list[str]:
+        credentials = Credentials(Kubeconfigs(str(tmp_path / "repo"), {}), {"PATH": "/usr/bin:/bin"})
+        members = []
+        for member in ("eu", "us"):
+            with pytest.raises(MemberUnreachable) as caught:
+                await credentials.access_by(context, member, timeout_s=5)
+            members.append(caught.value.problem.member)
+        return members
+
+    assert (run(asked()), (tmp_path / "runs").read_text()) == (["eu", "us"], "run\n")
