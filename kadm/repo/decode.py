@@ -33,13 +33,21 @@ _Sequence = (
 )
 
 
-def decode(document: Document, type: type[T], *, path: Path = ()) -> T:  # noqa: A002  # msgspec's own word
+def decode(
+    document: Document,
+    type: type[T],  # noqa: A002  # msgspec's own word
+    *,
+    path: Path = (),
+    instead: JsonValue = None,
+    secret: bool = False,
+) -> T:
     """The value at ``path`` of ``document`` as a ``type``; an absent one counts as ``{}``.
 
-    Raises RepoError with every fault.
+    ``instead`` is read in its place, where given. With ``secret`` messages name no values. Raises RepoError with every
+    fault.
     """
-    value = document.value if not path else at(document.value, path)
-    check = _Check(document)
+    value = instead if instead is not None else at(document.value, path)
+    check = _Check(document, secret=secret)
     cleaned = check.value({} if value is None else value, inspect.type_info(type), path)
     if check.problems:
         raise RepoError(check.problems)
@@ -49,9 +57,10 @@ def decode(document: Document, type: type[T], *, path: Path = ()) -> T:  # noqa:
 class _Check:
     """Walks a value along its type. Each method returns the value as msgspec shall see it, nulls left out."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, *, secret: bool) -> None:
         self.problems: list[Problem] = []
         self._document = document
+        self._secret = secret
 
     def value(self, value: JsonValue, kind: inspect.Type, path: Path) -> JsonValue:
         if isinstance(kind, inspect.Metadata):
@@ -114,7 +123,7 @@ class _Check:
         hint = ""
         if "text" in expected and isinstance(value, (bool, int, float)):
             hint = "put it in quotes"
-        what = f"{_named(path)} must be {expected}, and is {_shown(value)}"
+        what = f"{_named(path)} must be {expected}, and is {_kind_of(value) if self._secret else _shown(value)}"
         self.problems.append(Problem(what=what, where=self._document.locate(path), hint=hint))
 
     def _missing(self, name: str, kind: inspect.Type, path: Path) -> None:
@@ -127,15 +136,18 @@ class _Check:
         self.problems.append(Problem(what=what, where=where, hint=suggestion(key, known)))
 
 
-def suggestion(word: str, known: list[str]) -> str:
-    """The likeliest of ``known`` for a mistyped ``word``, else all of them, as a hint. Empty where nothing is known."""
+def suggestion(word: str, known: list[str], *, prefix: str = "") -> str:
+    """The likeliest of ``known`` for a mistyped ``word``, else all of them, as a hint. Empty where nothing is known.
+
+    ``prefix`` stands before all of them, and is left out where they are compared.
+    """
     by_lower = {name.lower(): name for name in reversed(known)}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     if close:
-        return f"did you mean `{by_lower[close[0]]}`?"
+        return f"did you mean `{prefix}{by_lower[close[0]]}`?"
     if not known:
         return ""
-    listed = ", ".join(known[:_LISTED]) + (", …" if len(known) > _LISTED else "")
+    listed = ", ".join(prefix + name for name in known[:_LISTED]) + (", …" if len(known) > _LISTED else "")
     return f"known here: {listed}"
 
 
@@ -249,6 +261,15 @@ def _text_bounds(kind: inspect.StrType) -> str:
     if kind.max_length is not None:
         words.append(f" of at most {kind.max_length} characters")
     return " and".join(words)
+
+
+def _kind_of(value: JsonValue) -> str:
+    """What a value is, without its content."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    if isinstance(value, bool) or value is None:
+        return "null" if value is None else "a boolean"
+    return "text" if isinstance(value, str) else "a number"
 
 
 def _shown(value: JsonValue) -> str:

@@ -20,7 +20,7 @@ import yaml
 from yaml._yaml import CParser
 
 from kadm.errors import Location, Problem
-from kadm.model.objects import JsonObject, JsonValue, Path
+from kadm.model.objects import JsonObject, JsonValue, Path, at
 from kadm.repo.compose import MAX_DEPTH, Composer
 from kadm.repo.findings import Findings, StopDocument, StopFile
 from kadm.repo.positions import Positions
@@ -50,18 +50,32 @@ class Document:
     def __init__(self, value: JsonObject, source: Source, location: Location) -> None:
         self.value = value
         self.location = location
-        self._source = source
+        self.source = source
 
     def locate(self, path: Path, *, key: bool = False) -> Location:
         """The place of the value at ``path``, or of its key; where none is written, of the nearest value around."""
         return self._positions.locate(path, key=key) if self._positions else self.location
 
+    def part(self, path: Path) -> Document:
+        """The object at ``path`` as a document of its own; its places stay those in the file."""
+        return _Part(self, path)
+
     @cached_property
     def _positions(self) -> Positions | None:
         try:
-            return Positions(self._source)
+            return Positions(self.source)
         except yaml.YAMLError:  # JSON that is no YAML, as with a character escaped in two halves
             return None
+
+
+class _Part(Document):
+    def __init__(self, whole: Document, path: Path) -> None:
+        super().__init__(at(whole.value, path), whole.source, whole.locate(path))
+        self._whole = whole
+        self._path = path
+
+    def locate(self, path: Path, *, key: bool = False) -> Location:
+        return self._whole.locate((*self._path, *path), key=key)
 
 
 class YamlFile:

@@ -1,0 +1,140 @@
+"""KubeAdmiral's labels and annotations on manifests: which kadm honours, and what it says about the others.
+
+Source: propagation spec 0.1 to 0.4. A key is honoured by the stage that it concerns, or refused here; none is passed
+over in silence, for somebody relies on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from kadm.errors import Location, Problem
+from kadm.model.objects import Path
+from kadm.repo.decode import suggestion
+
+PREFIX = "kubeadmiral.io/"
+_INTERNAL = "internal.kubeadmiral.io/"
+_DOMAIN = "kubeadmiral.io"
+_OURS = "kadm.io/"
+
+PROPAGATION_POLICY = PREFIX + "propagation-policy-name"
+CLUSTER_PROPAGATION_POLICY = PREFIX + "cluster-propagation-policy-name"
+OVERRIDE_POLICY = PREFIX + "override-policy-name"
+CLUSTER_OVERRIDE_POLICY = PREFIX + "cluster-override-policy-name"
+
+_HONOURED_LABELS = {
+    "propagation-policy-name",
+    "cluster-propagation-policy-name",
+    "override-policy-name",
+    "cluster-override-policy-name",
+    "hpa-mode",
+}
+_HONOURED_ANNOTATIONS = {
+    "affinity",
+    "clusterSelector",
+    "disable-following",
+    "followers",
+    "follows-object",
+    "maxClusters",
+    "migration-configuration",
+    "no-federated-resource",
+    "no-scheduling",
+    "placements",
+    "scheduling-mode",
+    "sticky-cluster",
+    "tolerations",
+}
+
+# Annotation → the values that kadm refuses, and what to do instead. Other values are KubeAdmiral's default behaviour.
+_REFUSED_ANNOTATIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    "dry-run": (("true",), "kadm plan shows what would happen; kadm.io/suspend holds an object back"),
+    "no-auto-propagation": (("true",), "kadm makes a namespace only where something in it goes"),
+    "orphan": (("all", "adopted"), 'kadm releases adopted objects, and keeps those marked kadm.io/protect: "true"'),
+    "retain-replicas": (("true",), "leave spec.replicas out of the manifest, or ignore it in kadm.yaml (spec.ignore)"),
+}
+_REFUSED_LABELS: dict[str, tuple[tuple[str, ...], str]] = {
+    "hpa-mode": (("centralized",), "kadm divides the HorizontalPodAutoscaler over the members with its workload"),
+}
+
+# Not taken over, and harmless: kadm asks before it adopts.
+_ASKED_INSTEAD = {"clusters-to-adopt", "conflict-resolution"}
+
+# What KubeAdmiral itself writes; manifests exported from a cluster carry it.
+_WRITTEN_BY_KUBEADMIRAL = {
+    "adopted",
+    "applied-migration-configuration",
+    "auto-migration-info",
+    "centralized-hpa-enabled",
+    "derived-service",
+    "enable-follower-scheduling",
+    "fed-hpa-not-work-reason",
+    "latest-replicaset-digests",
+    "managed",
+    "observed-annotations",
+    "observed-labels",
+    "pending-controllers",
+    "pod-unschedulable-threshold",
+    "propagated-annotation-keys",
+    "propagated-label-keys",
+    "scheduling",
+    "scheduling-deferred-reasons",
+    "scheduling-triggers",
+    "source-generation",
+    "template-generator-merge-patch",
+}
+_OUR_ANNOTATIONS = {"ignore", "protect", "recreate", "singleton", "suspend"}
+
+
+def key_problems(labels: Mapping[str, str], annotations: Mapping[str, str], locate: Locate) -> Iterator[Problem]:
+    """What is to be said about the keys of one manifest, each at the key's place."""
+    for key, value in labels.items():
+        name = _name(key)
+        if name:
+            where = locate(("metadata", "labels", key))
+            yield from _judged("label", name, value, where, _HONOURED_LABELS, _REFUSED_LABELS)
+    for key, value in annotations.items():
+        where = locate(("metadata", "annotations", key))
+        if name := _name(key):
+            yield from _judged("annotation", name, value, where, _HONOURED_ANNOTATIONS, _REFUSED_ANNOTATIONS)
+        elif key.startswith(_OURS) and key.removeprefix(_OURS) not in _OUR_ANNOTATIONS:
+            known = [_OURS + name for name in sorted(_OUR_ANNOTATIONS)]
+            yield Problem(
+                what=f"annotation {key} is none that kadm knows",
+                where=where,
+                hint=suggestion(key, known),
+                severity="warning",
+            )
+
+
+Locate = Callable[[Path], Location]
+
+
+def _name(key: str) -> str:
+    """The part of a KubeAdmiral key behind its domain; empty for the keys of others."""
+    domain, slash, name = key.partition("/")
+    return name if slash and (domain == _DOMAIN or domain.endswith("." + _DOMAIN)) else ""
+
+
+def _judged(
+    what: str,
+    name: str,
+    value: str,
+    where: Location,
+    honoured: set[str],
+    refused: Mapping[str, tuple[tuple[str, ...], str]],
+) -> Iterator[Problem]:
+    key = PREFIX + name
+    if name in refused:
+        values, instead = refused[name]
+        if value in values:
+            yield Problem(what=f"{what} {key}: {value} is not supported", where=where, hint=instead)
+    elif name in _ASKED_INSTEAD:
+        hint = "kadm plan lists what it would take over; --adopt permits it"
+        yield Problem(what=f"{what} {key} has no effect", where=where, hint=hint, severity="warning")
+    elif name in _WRITTEN_BY_KUBEADMIRAL:
+        hint = "remove it from the manifest"
+        what = f"{what} {key} is KubeAdmiral's own note, and is left out"
+        yield Problem(what=what, where=where, hint=hint, severity="warning")
+    elif name not in honoured:
+        hint = suggestion(name, sorted({*honoured, *refused, *_ASKED_INSTEAD}), prefix=PREFIX)
+        yield Problem(what=f"{what} {key} is none that KubeAdmiral knows", where=where, hint=hint)
