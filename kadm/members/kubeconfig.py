@@ -57,7 +57,8 @@ class _Merged:
 class Kubeconfigs:
     """The kubeconfigs that a fleet refers to; each set of files is read once.
 
-    ``root`` is the directory of kadm.yaml: relative paths start there, and nothing inside its git repository is read.
+    ``root`` is the directory of kadm.yaml: a relative ``spec.kubeconfig.path`` starts there (one in KUBECONFIG in the
+    working directory, as for kubectl), and nothing inside its git repository is read.
     """
 
     def __init__(self, root: str, environ: Mapping[str, str]) -> None:
@@ -102,7 +103,7 @@ class Kubeconfigs:
                 )
             found: tuple[Path, ...] = (named,)
         elif listed := self._environ.get("KUBECONFIG"):
-            candidates = tuple(self._absolute(self._home(part)) for part in listed.split(os.pathsep) if part)
+            candidates = tuple(Path(self._home(part)).absolute() for part in listed.split(os.pathsep) if part)
             found = tuple(candidate for candidate in candidates if candidate.is_file())
             if not found:
                 raise MemberUnreachable(

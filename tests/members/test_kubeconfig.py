@@ -154,3 +154,12 @@ def test_a_kubeconfig_inside_the_repository_is_refused(tmp_path: Path) -> None:
         f"kubeconfig {inside} is inside the repository",
         f"kubeconfig {link} is inside the repository",
     ]
+
+
+def test_relative_paths_start_where_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the member's file: beside kadm.yaml. In KUBECONFIG: in the working directory."""
+    stated = written(tmp_path / "keys/config", kubeconfig("https://stated"))
+    listed = written(tmp_path / "work/config", kubeconfig("https://listed"))
+    monkeypatch.chdir(tmp_path / "work")
+    found = kubeconfigs(tmp_path, KUBECONFIG="config")
+    assert [found.files("eu", "../keys/config"), found.files("eu", None)] == [(stated,), (listed,)]
