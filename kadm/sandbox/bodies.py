@@ -78,7 +78,7 @@ def _unrecognized(kind: ResourceKind | None, why: str) -> NoReturn:
 
 
 def parse_apply(raw: bytes, gvk: GroupVersionKind) -> Object:
-    """The object of a server-side apply of this kind, YAML or JSON. Raises ApiError 400."""
+    """The object of a server-side apply of this kind, YAML or JSON, its values of any type. Raises ApiError 400."""
     try:
         value = read_yaml(raw)
     except (yaml.YAMLError, ValueError) as fault:
@@ -92,7 +92,8 @@ def parse_apply(raw: bytes, gvk: GroupVersionKind) -> Object:
     if (group, version, kind) != (gvk.group, gvk.version, gvk.kind):
         said = f"{group}/{version}"
         raise bad_request(f"invalid object type: {said}, Kind={kind}")
-    if (value.get("metadata") or {}).get("managedFields") is not None:
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     return value
 

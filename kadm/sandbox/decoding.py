@@ -45,8 +45,8 @@ def decode(obj: Mapping[str, Any], schema: Schema) -> Decoded:
         out = _struct(obj, schema.root, "", unknown)
     else:
         out = dict(obj)
-        if isinstance(out.get("metadata"), dict):
-            out["metadata"] = _struct(out["metadata"], object_meta(), "metadata", unknown)
+        if out.get("metadata") is not None:
+            out["metadata"] = _value(out["metadata"], object_meta(), "metadata", schema.root, unknown)
     given = obj.get("metadata")
     if isinstance(given, dict) and given.get("managedFields") == []:
         # An empty list is an order to forget all owners; Go tells it from none at all, and ``[{}]`` says the same.

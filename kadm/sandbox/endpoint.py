@@ -16,6 +16,7 @@ from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Action, Authenticator, Authorizer, User, impersonated
 from kadm.sandbox.bodies import decoded_body, decoded_patched, parse_apply, parse_body
 from kadm.sandbox.field_validation import warning_header
+from kadm.sandbox.identity import check_identity, check_namespace
 from kadm.sandbox.kinds import strategy
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.media import Representation, accepted
@@ -408,7 +409,7 @@ class _Call:
         options = self._write_options("CreateOptions")
         value = parse_body(self.request.body, self.request.content_type, self.kind)
         obj, warnings = decoded_body(value, self.kind, self.api.kinds.schema(self.kind), options.field_validation)
-        self._check_namespace(obj)
+        check_namespace(self.kind, obj, self._namespace)
         if not self.kind.stored:
             return Answer(status=201, body=self._review(obj, options), warnings=warnings)
         created = self.api.writes.create(self.kind, obj, self._namespace, options)
@@ -459,30 +460,13 @@ class _Call:
     def _apply(self, subresource: str) -> Answer:
         options = self._write_options("PatchOptions", applies=True)
         applied = parse_apply(self.request.body, self.kind.gvk)
-        self._check_identity(applied, applies=True)
         result, created = self.api.writes.apply(
             self.kind, self._namespace, self.target.name, applied, options, subresource=subresource
         )
         return self._shown(result, status=201 if created else 200)
 
-    def _check_namespace(self, obj: Object) -> None:
-        """Raise ApiError 400 unless the object is of the path's namespace, or says nothing of one."""
-        namespace = (obj.get("metadata") or {}).get("namespace")
-        if namespace and namespace != self._namespace:
-            if not self.kind.namespaced:
-                return
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-
-    def _check_identity(self, obj: Object, *, applies: bool = False) -> None:
-        """Raise ApiError 400 unless the object has the path's name, and its namespace or none."""
-        self._check_namespace(obj)
-        name = (obj.get("metadata") or {}).get("name")
-        if name == self.target.name:
-            return
-        if not name:
-            url = self.target.name
-            raise bad_request(f"the name of the object ({url} based on URL) was undeterminable: name must be provided")
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({self.target.name})")
+    def _check_identity(self, obj: Object) -> None:
+        check_identity(self.kind, obj, self._namespace, self.target.name)
 
     # Deleting
 
@@ -556,7 +540,6 @@ class _Call:
         elif self._media_type == APPLY:
             options = self._write_options("PatchOptions", applies=True)
             applied = parse_apply(self.request.body, SCALE_KIND.gvk)
-            self._check_identity(applied, applies=True)
             scale = writes.apply_scale(self.kind, namespace, name, applied, options)
         else:
             options = self._write_options("PatchOptions")

@@ -116,7 +116,7 @@ def read(obj: Object | None) -> Managers | None:
 
 def write(obj: Object, managers: Managers) -> Object:
     """``obj`` with these entries instead of its own: Apply before Update, older before newer, then by name."""
-    metadata = {name: value for name, value in obj.get("metadata", {}).items() if name != "managedFields"}
+    metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name != "managedFields"}
     if managers:
         rows = sorted(managers.items(), key=_entry_order)
         metadata["managedFields"] = [_entry(key, owned) for key, owned in rows]

@@ -106,6 +106,18 @@ def apply(
     return last_applied.refreshed(merged, applied) if manager == last_applied.MANAGER else merged
 
 
+def not_convertible(applied: Object, schema: Schema, fault: Exception) -> str:
+    """The server's message where ``applied`` fits its type, but what was merged cannot be decoded.
+
+    Structured merge diff takes any text for a quantity or a time.
+    """
+    gvk = f"{schema.group}/{schema.version}, Kind={schema.kind}"
+    return (
+        f"failed to convert new object ({_shown(applied, schema)}) to proper version: "
+        f"unable to convert unstructured object to {gvk}: {fault}"
+    )
+
+
 def _put_over(
     live: Object | None,
     applied: Object,

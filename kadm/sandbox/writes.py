@@ -10,7 +10,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kadm.sandbox import managed_fields, server_side_apply
+from kadm.sandbox.decoding import DecodeError
 from kadm.sandbox.field_sets import FieldSet
+from kadm.sandbox.identity import check_identity
 from kadm.sandbox.kinds import strategy
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.requests import WriteOptions
@@ -18,6 +20,7 @@ from kadm.sandbox.responses import (
     ApiError,
     Cause,
     already_exists,
+    bad_request,
     conflict,
     forbidden,
     invalid,
@@ -114,7 +117,7 @@ class Writes:
         """Store a new object. ``obj`` is decoded but for the defaults. Raises ApiError 403, 404, 409 or 422."""
         placed = _placed(obj, namespace)
         self._admit_namespace(kind, namespace, placed["metadata"].get("name", ""))
-        decoded = strategy.defaults(kind, placed)
+        decoded = _decoded(kind, placed)
         tracked = managed_fields.track_update(
             None,
             decoded,
@@ -176,7 +179,7 @@ class Writes:
         live = self._live(kind, namespace, name)
         new = change(live)
         _check_version(kind, new, live)
-        decoded = strategy.defaults(kind, new)
+        decoded = _decoded(kind, new)
         tracked = managed_fields.track_update(
             live,
             decoded,
@@ -199,28 +202,36 @@ class Writes:
         *,
         subresource: str = "",
     ) -> tuple[Object, bool]:
-        """Server-side apply. Returns what came out, and whether it was created. Raises ApiError."""
+        """Server-side apply. Returns what came out, and whether it was created. Raises ApiError.
+
+        ``applied`` is as it was sent: that its type, name and namespace are right is checked here.
+        """
         stored = self._store.get(resource_name(kind), namespace, name)
         if stored is None and subresource:
             raise not_found(kind.plural, kind.group, name)
         live = None if stored is None else strategy.convert(kind, stored)
         if live is None:
             self._admit_namespace(kind, namespace, name)
-            if uid := applied["metadata"].get("uid"):
-                why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
-                raise conflict(kind.plural, kind.group, name, why)
-        else:
-            _check_version(kind, applied, live)
+        schema = self._kinds.schema(kind)
         merged = self._merged(
             live,
             applied,
-            self._kinds.schema(kind),
+            schema,
             options,
             subresource,
             self._reset_fields(kind, subresource),
             VersionsOf(self._kinds, kind),
         )
-        decoded = strategy.defaults(kind, _placed(merged, namespace))
+        check_identity(kind, applied, namespace, name)
+        if live is not None:
+            _check_version(kind, applied, live)
+        elif uid := applied["metadata"].get("uid"):
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(kind.plural, kind.group, name, why)
+        try:
+            decoded = strategy.defaults(kind, _placed(merged, namespace))
+        except DecodeError as fault:
+            raise ApiError(500, "", server_side_apply.not_convertible(applied, schema, fault)) from fault
         if live is None:
             return self._store_new(kind, decoded, options), True
         # A real server writes a Job at every apply, even an identical one; it is the only kind known to do so.
@@ -243,16 +254,12 @@ class Writes:
     def apply_scale(
         self, kind: ResourceKind, namespace: str, name: str, applied: Object, options: WriteOptions
     ) -> Object:
-        """Server-side apply of a Scale. Returns the Scale that came out."""
+        """Server-side apply of a Scale, as it was sent. Returns the Scale that came out."""
         live = self._live(kind, namespace, name)
-        placed = _placed(applied, namespace)
-        _check_version(kind, placed, live)
-        return self._store_scale(
-            kind,
-            live,
-            self._merged(scale_of(kind, live), placed, scale_schema(), options, "scale", None, None),
-            options,
-        )
+        merged = self._merged(scale_of(kind, live), applied, scale_schema(), options, "scale", None, None)
+        check_identity(kind, applied, namespace, name)
+        _check_version(kind, applied, live)
+        return self._store_scale(kind, live, merged, options)
 
     def _store_scale(self, kind: ResourceKind, live: Object, scale: Object, options: WriteOptions) -> Object:
         replicas = scale.get("spec", {}).get("replicas", 0)
@@ -364,6 +371,15 @@ class Writes:
         if (kind.group, kind.version) == (kind.storage_group, kind.storage_version):
             return obj
         return strategy.convert(self._kinds.of(resource_name(kind)), obj)
+
+
+def _decoded(kind: ResourceKind, obj: Object) -> Object:
+    """The object with its defaults. Raises ApiError 400 where a value has a wrong type."""
+    try:
+        return strategy.defaults(kind, obj)
+    except DecodeError as fault:
+        where = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
+        raise bad_request(f"{where}: {fault}") from fault
 
 
 def _placed(obj: Object, namespace: str) -> Object:
