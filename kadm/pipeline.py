@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from kadm.compare import Contents, MemberComparison, Permissions, compare_member, guard, make_plan, questions
 from kadm.errors import Problem
+from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
 from kadm.members.contents import foreign_or_unknown
 from kadm.members.dry_run import dry_run
@@ -25,11 +26,11 @@ from kadm.model.decision import Decisions
 from kadm.model.desired import Desired, DesiredMember, DesiredObject
 from kadm.model.live import DryRun, LiveMember
 from kadm.model.objects import JsonObject, ObjectKey
-from kadm.model.observation import MemberState, Observation, Unread
+from kadm.model.observation import Capacity, MemberState, Observation, Unread
 from kadm.model.planned import Planned
 from kadm.model.repository import Repo
 from kadm.render import render
-from kadm.schedule import schedule
+from kadm.schedule import capacity_needed, schedule
 
 
 class Choices(Struct, frozen=True, kw_only=True):
@@ -52,12 +53,32 @@ def place(
     return decisions, render(repo, decisions, observation)
 
 
+async def observe(
+    repo: Repo, pool: MemberPool, *, now: datetime, reschedule: Set[ObjectKey] | Literal["all"] = frozenset()
+) -> Observation:
+    """The members as scheduling needs them: nodes and pods are read only where something is decided by capacity.
+
+    A member whose capacity cannot be read stays without: what is decided by it is frozen, with the reason.
+    """
+    observation = await pool.observe()
+    needed = capacity_needed(repo, observation, now=now, reschedule=reschedule)
+    if not needed:
+        return observation
+    measured = await pool.each(read_capacity, names=needed)
+    members = dict(observation.members)
+    for name, found in measured.items():
+        state = members[name]
+        if isinstance(found, Capacity) and isinstance(state, MemberState):
+            members[name] = replace(state, capacity=found)
+    return Observation(members)
+
+
 async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime) -> Planned:
     """The plan for the members of ``pool``. Sends reads and dry runs only.
 
     Raises MemberError where the fleet as a whole cannot be planned (one cluster under two names, a foreign record).
     """
-    observation = await pool.observe()
+    observation = await observe(repo, pool, now=now, reschedule=choices.reschedule)
     permissions = choices.permissions
     decisions, desired = place(
         repo, observation, now=now, reschedule=choices.reschedule, allow_empty=permissions.allow_empty

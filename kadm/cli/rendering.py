@@ -38,8 +38,9 @@ async def run_render(console: Console, query: RenderQuery, *, as_json: bool) -> 
     async with open_members(repo, request_timeout_s=query.request_timeout_s, parallel=query.parallel) as pool:
         if query.only:
             _check(query.only, [cluster.name for cluster in repo.clusters])
-        observation = await pool.observe()
-    decisions, desired = pipeline.place(repo, observation, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        observation = await pipeline.observe(repo, pool, now=now)
+    decisions, desired = pipeline.place(repo, observation, now=now)
     chosen = {
         name: [one for one in member.objects if query.namespace in (None, one.key.namespace)]
         for name, member in desired.members.items()

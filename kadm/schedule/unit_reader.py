@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from kadm.schedule.unit import NO_MIGRATION, Migration, Rules, SchedulingUnit, r
 
 _ANNOTATIONS: Path = ("metadata", "annotations")
 _DEFAULT_REPLICAS = 1
+_INTERNAL_PREFIX = "internal.kubeadmiral.io/"
 _FOLLOWS_OBJECT = PREFIX + "follows-object"
 _DRY_RUN = PREFIX + "dry-run"
 _OTHER_HASHED = (MIGRATION_CONFIGURATION, _FOLLOWS_OBJECT, _DRY_RUN)
@@ -69,6 +70,7 @@ class UnitReader:
             if (source := config.spec.source_type) and (path := config.spec.path_definition.replicas_spec)
         }
         self._rules: dict[tuple[PolicyKey, tuple[tuple[str, str], ...]], tuple[Rules, Mapping[str, str]]] = {}
+        self._undivided: dict[Rules, Rules] = {}
         self._contents: dict[PolicyKey, str] = {}
 
     def read(self, manifest: Manifest, policy: PropagationPolicy, current: Mapping[str, int | None]) -> Read:
@@ -84,6 +86,10 @@ class UnitReader:
         rules, wrong = self._rules_of(policy, placing)
         problems += [_wrong(manifest, name, why) for name, why in wrong.items()]
         path = self._replicas_path(gvk)
+        if path is None and rules.mode == "Divide" and manifest.propagation and manifest.propagation.via != "label":
+            # An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: what cannot be divided
+            # there goes whole to the members that are selected. A label means this very object: that is an error.
+            rules = self._whole(rules)
         migration, problem = self._migration(manifest, written, rules, divisible=path is not None)
         if problem:
             problems.append(problem)
@@ -125,6 +131,12 @@ class UnitReader:
             found = self._rules[key] = apply(plain, placing) if placing else (plain, {})
         return found
 
+    def _whole(self, rules: Rules) -> Rules:
+        """The rules with Duplicate; the same ones for the same rules, so that what is computed from them is shared."""
+        if rules not in self._undivided:
+            self._undivided[rules] = replace(rules, mode="Duplicate")
+        return self._undivided[rules]
+
     def _content(self, policy: PropagationPolicy) -> str:
         if policy.key not in self._contents:
             self._contents[policy.key] = content_of(policy.spec)
@@ -164,8 +176,16 @@ def pauses(manifest: Manifest) -> bool:
 
 
 def _written_annotations(manifest: Manifest) -> Mapping[str, str]:
+    """The object's annotations, public names for KubeAdmiral's; its internal twin of one wins (propagation spec 0)."""
     written = at(manifest.object, _ANNOTATIONS)
-    return written if isinstance(written, dict) else {}
+    if not isinstance(written, dict):
+        return {}
+    twins = {
+        PREFIX + name.removeprefix(_INTERNAL_PREFIX): text
+        for name, text in written.items()
+        if name.startswith(_INTERNAL_PREFIX)
+    }
+    return written | twins if twins else written
 
 
 def _request(manifest: Manifest) -> Amounts:
