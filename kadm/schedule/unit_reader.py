@@ -87,8 +87,8 @@ class UnitReader:
         problems += [_wrong(manifest, name, why) for name, why in wrong.items()]
         path = self._replicas_path(gvk)
         if path is None and rules.mode == "Divide" and manifest.propagation and manifest.propagation.via != "label":
-            # An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: what cannot be divided
-            # there goes whole to the members that are selected. A label means this very object: that is an error.
+            # An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: what has no number
+            # goes whole to the members that are selected. A label means this very object: that is an error.
             rules = self._whole(rules)
         migration, problem = self._migration(manifest, written, rules, divisible=path is not None)
         if problem:
