@@ -239,6 +239,8 @@ class Connection:
             )
 
     def _credential_hint(self, status: int) -> str:
+        if status in (401, 403) and self.access.server.startswith("http:"):
+            return "no credential was sent, for the server is plain http: use https, as for kubectl"
         if status in (401, 403) and self.access.source:
             verb = "is not accepted: renew it" if status == 401 else "lacks this permission: grant it in the member"
             return f"the credential of {self.access.source} {verb}"

@@ -119,6 +119,14 @@ def test_what_does_not_pass_is_tried_once(
     assert (type(caught.value), caught.value.status, len(member.requests)) == (error, code, 1)
 
 
+def test_a_refusal_over_plain_http_says_that_no_credential_was_sent() -> None:
+    with pytest.raises(MemberRefused) as caught:
+        run(asked(FakeMember(answers={("GET", "/x"): always(lambda: status(403, "Forbidden"))})))
+    assert caught.value.problem.hint == (
+        "no credential was sent, for the server is plain http: use https, as for kubectl"
+    )
+
+
 def test_a_credential_that_was_not_accepted_is_renewed_once() -> None:
     async def renewing() -> tuple[list[str | None], int]:
         tokens = iter(("old", "new"))
