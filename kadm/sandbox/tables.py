@@ -517,11 +517,7 @@ def _lease(obj: Object, now: datetime) -> Sequence[Cell]:
     return _name(obj), obj.get("spec", {}).get("holderIdentity", ""), _age(obj, now)
 
 
-def _definition(obj: Object, now: datetime) -> Sequence[Cell]:
-    return _name(obj), obj["metadata"].get("creationTimestamp", "")
-
-
-def _role(obj: Object, now: datetime) -> Sequence[Cell]:
+def _dated(obj: Object, now: datetime) -> Sequence[Cell]:
     return _name(obj), obj["metadata"].get("creationTimestamp", "")
 
 
@@ -539,6 +535,49 @@ def _binding(obj: Object, now: datetime) -> Sequence[Cell]:
 
 def _network_policy(obj: Object, now: datetime) -> Sequence[Cell]:
     return _name(obj), _selector(obj.get("spec", {}).get("podSelector")), _age(obj, now)
+
+
+def _controller_revision(obj: Object, now: datetime) -> Sequence[Cell]:
+    owner = next((ref for ref in obj["metadata"].get("ownerReferences") or () if ref.get("controller")), None)
+    shown = "<none>"
+    if owner is not None:
+        group = owner["apiVersion"].rpartition("/")[0]
+        shown = f"{owner['kind'].lower()}{'.' + group if group else ''}/{owner['name']}"
+    return _name(obj), shown, obj.get("revision", 0), _age(obj, now)
+
+
+def _storage_class(obj: Object, now: datetime) -> Sequence[Cell]:
+    annotations = obj["metadata"].get("annotations") or {}
+    name = _name(obj)
+    if annotations.get("storageclass.kubernetes.io/is-default-class") == "true":
+        name += " (default)"
+    return (
+        name,
+        obj.get("provisioner", ""),
+        obj.get("reclaimPolicy") or "Delete",
+        obj.get("volumeBindingMode") or "Immediate",
+        "true" if obj.get("allowVolumeExpansion") else "false",
+        _age(obj, now),
+    )
+
+
+def _ingress_class(obj: Object, now: datetime) -> Sequence[Cell]:
+    spec = obj.get("spec", {})
+    parameters = spec.get("parameters")
+    shown = "<none>"
+    if parameters:
+        group = f".{parameters['apiGroup']}" if parameters.get("apiGroup") else ""
+        shown = f"{parameters['kind']}{group}/{parameters['name']}"
+    return _name(obj), spec.get("controller", ""), shown, _age(obj, now)
+
+
+def _priority_class(obj: Object, now: datetime) -> Sequence[Cell]:
+    policy = obj.get("preemptionPolicy") or "<unset>"
+    return _name(obj), obj.get("value", 0), "true" if obj.get("globalDefault") else "false", _age(obj, now), policy
+
+
+def _webhooks(obj: Object, now: datetime) -> Sequence[Cell]:
+    return _name(obj), len(obj.get("webhooks") or ()), _age(obj, now)
 
 
 def _named(obj: Object, now: datetime) -> Sequence[Cell]:
@@ -636,10 +675,26 @@ PRINTERS: Mapping[str, Printer] = {
     ),
     "ingresses.networking.k8s.io": Printer(_columns("Name", "Class", "Hosts", "Address", "Ports", "Age"), _ingress),
     "networkpolicies.networking.k8s.io": Printer(_columns("Name", "Pod-Selector", "Age"), _network_policy),
+    "limitranges": Printer(_columns("Name", "Created At"), _dated),
+    "controllerrevisions.apps": Printer(_columns("Name", "Controller", "Revision#", "Age"), _controller_revision),
+    "storageclasses.storage.k8s.io": Printer(
+        _columns("Name", "Provisioner", "ReclaimPolicy", "VolumeBindingMode", "AllowVolumeExpansion", "Age"),
+        _storage_class,
+    ),
+    "ingressclasses.networking.k8s.io": Printer(_columns("Name", "Controller", "Parameters", "Age"), _ingress_class),
+    "priorityclasses.scheduling.k8s.io": Printer(
+        _columns("Name", "Value#", "Global-Default", "Age", "PreemptionPolicy"), _priority_class
+    ),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": Printer(
+        _columns("Name", "Webhooks#", "Age"), _webhooks
+    ),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": Printer(
+        _columns("Name", "Webhooks#", "Age"), _webhooks
+    ),
     "leases.coordination.k8s.io": Printer(_columns("Name", "Holder", "Age"), _lease),
-    "customresourcedefinitions.apiextensions.k8s.io": Printer(_columns("Name", "Created At"), _definition),
-    "roles.rbac.authorization.k8s.io": Printer(_columns("Name", "Created At"), _role),
-    "clusterroles.rbac.authorization.k8s.io": Printer(_columns("Name", "Created At"), _role),
+    "customresourcedefinitions.apiextensions.k8s.io": Printer(_columns("Name", "Created At"), _dated),
+    "roles.rbac.authorization.k8s.io": Printer(_columns("Name", "Created At"), _dated),
+    "clusterroles.rbac.authorization.k8s.io": Printer(_columns("Name", "Created At"), _dated),
     "rolebindings.rbac.authorization.k8s.io": Printer(_BINDING, _binding),
     "clusterrolebindings.rbac.authorization.k8s.io": Printer(_BINDING, _binding),
 }  # fmt: skip
