@@ -104,10 +104,13 @@ class SchedulingUnit:
 
     def current_replicas(self, member: str) -> int:
         """What ``member`` holds by the last decision; the full total where that was not divided (spec 2.5)."""
-        if member not in self.current:
-            return 0
-        replicas = self.current[member]
+        replicas = self.current.get(member, 0)
         return (self.replicas or 0) if replicas is None else replicas
+
+    def replicas_of(self, placement: Mapping[str, int | None]) -> dict[str, int]:
+        """Member → replicas of a decision; the full total where that did not divide (spec 2.5)."""
+        total = self.replicas or 0
+        return {member: total if replicas is None else replicas for member, replicas in placement.items()}
 
 
 def rules_of(spec: PropagationPolicySpec) -> Rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -122,7 +122,9 @@ def an_object(api_version: str, kind: str, name: str = "o", **fields: Any) -> Js
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"}, **fields}
 
 
-def a_manifest(obj: JsonObject, policy: PolicyKey | None = POLICY) -> Manifest:
+def a_manifest(
+    obj: JsonObject, policy: PolicyKey | None = POLICY, *, via: Literal["label", "entry", "default"] = "label"
+) -> Manifest:
     gvk, metadata = gvk_of(obj), obj["metadata"]
     here = at("manifests/o.yaml")
     return Manifest(
@@ -131,7 +133,7 @@ def a_manifest(obj: JsonObject, policy: PolicyKey | None = POLICY) -> Manifest:
         object=obj,
         location=here,
         locate=lambda path: here,
-        propagation=PolicyRef(policy, "label") if policy else None,
+        propagation=PolicyRef(policy, via) if policy else None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -120,11 +120,15 @@ def test_the_way_to_a_number_is_told() -> None:
 
 def test_replicas_that_fit_nowhere_are_reported() -> None:
     policy = a_policy(placement=placement(ap={"weight": 1, "maxReplicas": 2}, eu={"weight": 1, "maxReplicas": 3}))
-    decisions = schedule(a_repo(THREE, policies=[policy]), ALL_READ, now=NOW)
-    assert (decisions.by_key[WEB].placement, decisions.by_key[WEB].unplaced_replicas) == ({"ap": 2, "eu": 3}, 4)
-    assert [(problem.severity, problem.what) for problem in decisions.problems] == [
-        ("error", "4 of 9 replicas find no place")
-    ]
+    repo = a_repo(THREE, policies=[policy])
+    first = schedule(repo, ALL_READ, now=NOW)
+    second = schedule(repo, apply(ALL_READ, first), now=NOW)
+    for decisions, outcome in ((first, "scheduled"), (second, "kept")):
+        decision = decisions.by_key[WEB]
+        assert (decision.outcome, decision.placement, decision.unplaced_replicas) == (outcome, {"ap": 2, "eu": 3}, 4)
+        assert [(problem.severity, problem.what) for problem in decisions.problems] == [
+            ("error", "4 of 9 replicas find no place")
+        ]
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -212,12 +216,13 @@ CHANGES: dict[str, dict[str, Any]] = {
 )
 def test_what_schedules_anew(when: str, change: str, outcome: str, reason: str) -> None:
     switches = ("policyContentChanged", "clusterJoined", "clusterLabelsChanged", "clusterAPIResourcesChanged")
-    reschedule: dict[str, Any] = {
+    policies: dict[str, dict[str, Any]] = {
         "default": {},
         "all": {"reschedulePolicy": {"rescheduleWhen": dict.fromkeys(switches, True)}},
         "none": {"reschedulePolicy": {}},
         "sticky": {"reschedulePolicy": {"disableRescheduling": True, "rescheduleWhen": {}}},
-    }[when]
+    }
+    reschedule = policies[when]
     first = a_repo(THREE, policies=[a_policy(placement=EVEN, **reschedule)])
     applied = apply(ALL_READ, schedule(first, ALL_READ, now=NOW))
     differs = CHANGES[change]
@@ -371,7 +376,7 @@ def test_what_waits_for_an_unread_member_is_named() -> None:
     assert [(problem.member, problem.what, problem.why) for problem in decisions.problems] == [
         (
             "us",
-            "1 objects (Deployment.apps default/web) left as they are, because they depend on this member",
+            "1 object (Deployment.apps default/web) left as they are, because they depend on this member",
             "connection refused",
         )
     ]
@@ -474,6 +479,17 @@ def test_dividing_what_has_no_replicas_is_an_error() -> None:
     assert [problem.what for problem in decisions.problems] == [
         "schedulingMode Divide needs a replica count, and ConfigMap has none"
     ]
+
+
+@pytest.mark.parametrize("via", ["entry", "default"])
+def test_a_policy_for_many_objects_divides_those_that_can_be(via: Literal["entry", "default"]) -> None:
+    objects = [a_manifest(obj, via=via) for obj in (a_deployment(), an_object("v1", "ConfigMap"))]
+    repo = a_repo(THREE, policies=[a_policy(placement=placement(ap=1, eu=2))], objects=objects)
+    decisions = schedule(repo, ALL_READ, now=NOW)
+    assert ({key: dict(decision.placement) for key, decision in decisions.by_key.items()}, decisions.problems) == (
+        {CONFIG: {"ap": None, "eu": None}, WEB: {"ap": 3, "eu": 6}},
+        (),
+    )
 
 
 def test_where_nothing_fits_it_stays_unless_permitted() -> None:

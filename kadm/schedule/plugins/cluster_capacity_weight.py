@@ -32,7 +32,7 @@ class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True):
             {name: Preference(weights.get(name, 0), limit.min, limit.max) for name, limit in limits.items()},
             total=unit.replicas or 0,
             key=unit.name,
-            current={name: unit.current_replicas(name) for name in unit.current},
+            current=unit.replicas_of(unit.current),
             bounds=bounds_of(unit),
             avoid_disruption=unit.rules.avoid_disruption,
             keep_unschedulable=keeps_unschedulable(unit),

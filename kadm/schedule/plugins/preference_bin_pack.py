@@ -24,7 +24,7 @@ class PreferenceBinPack(Struct, frozen=True, forbid_unknown_fields=True):
             {name: Preference(min=limit.min, max=limit.max) for name, limit in limits.items()},
             total=unit.replicas or 0,
             running=Running(
-                current={name: unit.current_replicas(name) for name in unit.current},
+                current=unit.replicas_of(unit.current),
                 scheduled=migration.scheduled if migration else {},
             ),
             bounds=bounds_of(unit),
