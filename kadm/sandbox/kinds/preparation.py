@@ -90,14 +90,6 @@ def _crd(obj: JsonObject) -> None:
     }
 
 
-def _signing_request(obj: JsonObject) -> None:
-    obj["status"] = {}
-
-
-def _priority_level(obj: JsonObject) -> None:
-    obj["status"] = {}
-
-
 AT_CREATE: dict[tuple[str, str], Callable[[JsonObject], None]] = {
     ("v1", "Namespace"): _namespace,
     ("v1", "PersistentVolume"): _volume,
@@ -106,9 +98,6 @@ AT_CREATE: dict[tuple[str, str], Callable[[JsonObject], None]] = {
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _crd,
     ("apps/v1", "DaemonSet"): _daemon_set,
     ("batch/v1", "Job"): _job,
-    ("certificates.k8s.io/v1", "CertificateSigningRequest"): _signing_request,
-    ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"): _priority_level,
-    ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration"): _priority_level,
 }
 """(apiVersion, kind) → what a new object is given."""
 
@@ -134,7 +123,10 @@ def _count_template(new: JsonObject, old: JsonObject) -> None:
     new["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = held
 
 
-def _pod_update(new: JsonObject, _: JsonObject) -> None:
+def _pod_update(new: JsonObject, old: JsonObject) -> None:
+    for key in ("priority", "preemptionPolicy"):
+        if key in old["spec"]:
+            new["spec"].setdefault(key, old["spec"][key])
     admission.tolerations(new)
 
 
@@ -155,6 +147,24 @@ AT_UPDATE: dict[tuple[str, str], Callable[[JsonObject, JsonObject], None]] = {
     ("apps/v1", "DaemonSet"): _count_template,
 }
 """(apiVersion, kind) → what an ordinary update is given, from the old object (second)."""
+
+
+def resized(new: JsonObject, old: JsonObject) -> JsonObject:
+    """``old`` with the resources that ``new`` gives to its containers: the ``resize`` subresource of a Pod."""
+    spec = {**old["spec"]}
+    for key in ("containers", "initContainers"):
+        given = {each.get("name"): each.get("resources") or {} for each in new["spec"].get(key) or ()}
+        if spec.get(key):
+            spec[key] = [{**each, "resources": given.get(each["name"], each["resources"])} for each in spec[key]]
+    return {**old, "metadata": new["metadata"], "spec": spec}
+
+
+def with_ephemeral_containers(new: JsonObject, old: JsonObject) -> JsonObject:
+    """``old`` with the ephemeral containers of ``new``: the ``ephemeralcontainers`` subresource of a Pod."""
+    spec = {**old["spec"]}
+    if new["spec"].get("ephemeralContainers"):
+        spec["ephemeralContainers"] = new["spec"]["ephemeralContainers"]
+    return {**old, "metadata": new["metadata"], "spec": spec}
 
 
 def _wanted(obj: JsonObject) -> JsonValue:

@@ -141,6 +141,8 @@ def _admit_new(obj: JsonObject, ctx: Context) -> None:
             admission.persistent_volume_claim(obj, ctx.reader)
         case ("v1", "Node"):
             admission.node(obj)
+        case ("certificates.k8s.io/v1", "CertificateSigningRequest"):
+            obj["spec"]["username"] = ctx.username
         case _:
             pass
 
@@ -176,7 +178,11 @@ def update(kind: ResourceKind, new: JsonObject, old: JsonObject, ctx: Context, *
     else:
         if kind.has_status:
             _take(updated, old, "status")
-        if subresource != "finalize":
+        if subresource == "resize":
+            updated = preparation.resized(updated, old)
+        elif subresource == "ephemeralcontainers":
+            updated = preparation.with_ephemeral_containers(updated, old)
+        elif subresource != "finalize":
             prepare = preparation.AT_UPDATE.get((kind.api_version, kind.kind))
             if prepare is not None:
                 prepare(updated, old)

@@ -305,3 +305,37 @@ def test_a_daemon_set_counts_its_templates() -> None:
     second = updated(changed(first, "spec", "template", to=a_template(hostPID=True)), first)
     sent_again = updated(changed(second, "metadata", "annotations", to=None), second)
     assert [each["metadata"]["annotations"][key] for each in (first, second, sent_again)] == ["1", "2", "2"]
+
+
+@pytest.mark.parametrize(
+    ("subresource", "path", "to"),
+    [
+        pytest.param("resize", ("spec", "containers", 0, "resources"), {"requests": {"cpu": "1"}}, id="resize"),
+        pytest.param(
+            "ephemeralcontainers",
+            ("spec", "ephemeralContainers"),
+            [
+                {
+                    "name": "debug",
+                    "image": "d:1",
+                    "resources": {},
+                    "terminationMessagePath": "/dev/termination-log",
+                    "terminationMessagePolicy": "File",
+                    "imagePullPolicy": "IfNotPresent",
+                }
+            ],
+            id="ephemeralcontainers",
+        ),
+    ],
+)
+def test_subresources_of_pods_change_their_part(subresource: str, path: tuple[str | int, ...], to: Any) -> None:
+    first = created(a_pod())
+    wanted = changed(changed(first, *path, to=to), "spec", "hostname", to="other")
+    want = changed(changed(first, *path, to=to), "metadata", "generation", to=2)
+    assert updated(wanted, first, subresource=subresource) == want
+
+
+def test_a_pod_sent_again_without_what_admission_set_keeps_its_priority() -> None:
+    first = created(a_pod())
+    wanted = changed(changed(first, "spec", "priority", to=None), "spec", "preemptionPolicy", to=None)
+    assert updated(wanted, first) == first

@@ -315,7 +315,7 @@ def _same_toleration(left: JsonObject, right: JsonObject) -> bool:
 
 def _bare(spec: JsonObject) -> JsonObject:
     """A pod spec without what may change while the pod runs."""
-    free = ("activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers")
+    free = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
     bare = {key: value for key, value in spec.items() if key not in free}
     for key in ("containers", "initContainers"):
         if spec.get(key):

@@ -114,11 +114,11 @@ def validate_create(kind: ResourceKind, obj: JsonObject) -> list[FieldError]:
 
 
 def validate_update(kind: ResourceKind, new: JsonObject, old: JsonObject, *, subresource: str = "") -> list[FieldError]:
-    """The faults of a replacement, immutable fields included. A status write is checked in its status only."""
+    """The faults of a replacement, immutable fields included. A write to a subresource is checked in its part only."""
     errors = metadata.changed_metadata(new["metadata"], old["metadata"])
     if kind.custom is not None:
         return errors + custom_objects.custom_object(kind.custom.schema, new)
-    if subresource in ("status", "finalize"):
+    if subresource in ("status", "finalize", "resize", "ephemeralcontainers"):
         check_status = CHANGED_STATUS.get((kind.group, kind.kind)) if subresource == "status" else None
         return errors + check_status(new, old) if check_status else errors
     check = CHANGED.get((kind.group, kind.kind))
