@@ -37,7 +37,7 @@ async def run_apply(
         raise UsageError("apply asks before it writes, and nobody is here to answer", hint="kadm apply --yes")
     async with planned(asked, permissions) as (found, pool):
         plan = found.plan
-        if not as_json:
+        if not as_json and (console.verbosity >= 0 or not yes):  # who is asked has to see what about
             show(console, found, PlanOutput.TEXT)
         if plan.changes and not yes and not console.confirm("Do this?"):
             console.info("nothing was done")

@@ -7,15 +7,18 @@ from typing import Annotated
 
 import typer
 
+from kadm.cli import options
 from kadm.cli.settings import settings
 
 
 def init(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; made if it is not there.")] = Path(),
+    fleet: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; made if it is not there.")] = Path(),
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="The fleet's name.", show_default="the directory's")
     ] = None,
+    directory: options.DirectoryOption = None,
+    output: options.OutputOption = options.Output.TEXT,
 ) -> None:
     """Start a fleet: kadm.yaml, manifests/, policies/ and clusters/, with comments that teach. Asks no member.
 
@@ -25,10 +28,7 @@ def init(
 
       kadm init . --name shop
     """
-    from kadm.cli.starting import start_fleet
+    from kadm.cli.starting import run_init
 
-    made = start_fleet(settings(context).directory / directory, name)
-    console = settings(context).console
-    for path in made:
-        console.data(f"wrote {path}")
-    console.info("next: kadm join NAME --context CONTEXT, or kadm sandbox up to try it without a cluster")
+    found = settings(context, directory)
+    run_init(found.console, found.directory / fleet, name, as_json=output is options.Output.JSON)

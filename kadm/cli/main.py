@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -26,35 +26,38 @@ from kadm.cli import (
     unjoin,
     validate,
 )
+from kadm.cli.anywhere import in_front
 from kadm.cli.console import Color, Console
 from kadm.cli.exit_code import MEANINGS, ExitCode
-from kadm.cli.settings import Settings
+from kadm.cli.settings import Settings, without_command
 from kadm.errors import KadmError, Problem
 
 EPILOG = "Exit codes: " + "; ".join(f"{code:d} {meaning}" for code, meaning in MEANINGS.items()) + "."
 
 app = typer.Typer(
     name="kadm",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,
 )
-app.command("init")(init.init)
-app.command("validate")(validate.validate)
-app.command("join")(join.join)
-app.command("unjoin")(unjoin.unjoin)
-app.command("render")(render.render)
-app.command("plan")(plan.plan)
-app.command("apply")(apply.apply)
-app.command("status")(status.status)
-app.command("clusters")(clusters.clusters)
-app.add_typer(sandbox.app, name="sandbox")
-app.command("demo")(demo.demo)
-app.command("completion")(completion.completion)
+app.command("init", short_help="Start a fleet: files with comments that teach.")(init.init)
+app.command("validate", short_help="Check every file of the repository.")(validate.validate)
+app.command("join", short_help="Make a cluster a member of the fleet.")(join.join)
+app.command("unjoin", short_help="Take a member out of the fleet.")(unjoin.unjoin)
+app.command("render", short_help="Print what each member must hold.")(render.render)
+app.command("plan", short_help="Show what apply would change. Writes nothing.")(plan.plan)
+app.command("apply", short_help="Make the members hold what the repository says.")(apply.apply)
+app.command("status", short_help="Show workloads across all members.")(status.status)
+app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
+app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")
+app.command("demo", short_help="Show all of it, on embedded members.")(demo.demo)
+app.command("completion", short_help="Print the completion script of a shell.")(completion.completion)
 
-CLICK_ERROR = typer.BadParameter.__mro__[2]
+COMPLETE = "_KADM_COMPLETE"
+"""A shell that sets it wants completions instead of a run."""
+
+CLICK_ERROR = cast(type[Exception], typer.BadParameter.__mro__[2])
 """What the parser raises for wrong usage: typer exports the leaf only."""
 
 
@@ -64,13 +67,15 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
     directory: Annotated[
         Path, typer.Option("-C", "--directory", metavar="DIR", help="The fleet's directory: where kadm.yaml is.")
     ] = Path(),
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Tell more; repeatable.")] = 0,
+    verbose: Annotated[
+        int, typer.Option("-v", "--verbose", count=True, help="Tell more; repeatable.", show_default=False)
+    ] = 0,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Tell errors only.")] = False,
     color: Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = "auto",
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
@@ -80,16 +85,18 @@ def root(
 ) -> None:
     """GitOps for many Kubernetes clusters: KubeAdmiral's policies from a git repository, no control plane to run.
 
-    Start with: kadm demo | kadm init fleet
+    Start with: kadm demo, or kadm init FLEET. The options below may stand after the command too.
     """
     context.obj = Settings(
         directory=directory, debug=debug, console=Console(color=_color(color), verbosity=-1 if quiet else verbose)
     )
+    without_command(context)
 
 
 def _color(text: str) -> Color:
-    if text == "auto" or text == "always" or text == "never":
-        return text
+    for color in get_args(Color):
+        if text == color:
+            return cast(Color, color)
     raise typer.BadParameter("it is one of auto, always, never", param_hint="--color")
 
 
@@ -108,8 +115,10 @@ def run() -> None:
 def main(arguments: list[str]) -> int:
     """Run one command line and give its exit code; errors are told on stderr, without traceback but for ``--debug``."""
     debug = "--debug" in arguments
+    if COMPLETE in os.environ:
+        completion.prepare()
     try:
-        code = app(args=arguments, prog_name="kadm", standalone_mode=False)
+        code = app(args=in_front(arguments), prog_name="kadm", standalone_mode=False)
     except KadmError as error:
         if debug:
             raise
@@ -145,6 +154,7 @@ def _usage(error: BaseException) -> Problem:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "kadm"
     message: str = error.format_message() if hasattr(error, "format_message") else str(error)
+    message = message.replace("Value error, ", "")  # words of the library below the parser
     return Problem(what=message.rstrip("."), hint=f"{command} --help shows how it is used")
 
 

@@ -41,6 +41,12 @@ class RenderOutput(StrEnum):
     JSON = "json"
 
 
+def member_names(context: typer.Context) -> list[str]:
+    """Names of members for completion: those of the files in clusters/, by their file names."""
+    named = context.params.get("directory") or context.find_root().params.get("directory") or Path()
+    return sorted(path.stem for path in (Path(named) / "clusters").glob("*.yaml"))
+
+
 DirectoryOption = Annotated[
     Path | None,
     typer.Option(
@@ -56,9 +62,7 @@ SelectorOption = Annotated[
 ]
 ClusterOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--cluster", metavar="NAME", help="Only this member; repeatable.", autocompletion=lambda: member_names()
-    ),
+    typer.Option("--cluster", metavar="NAME", help="Only this member; repeatable.", autocompletion=member_names),
 ]
 RequestTimeoutOption = Annotated[
     float, typer.Option("--request-timeout", metavar="SECONDS", help="Deadline of every request to a member.", min=0.1)
@@ -100,8 +104,3 @@ TakeOverOption = Annotated[
     typer.Option("--take-over", metavar="MANAGER", help="Take fields that this applier declares; repeatable."),
 ]
 AllowUnplacedOption = Annotated[bool, typer.Option("--allow-unplaced", help="Replicas that fit nowhere are no error.")]
-
-
-def member_names() -> list[str]:
-    """Names of members for completion: those of the files in clusters/, by their file names."""
-    return sorted(path.stem for path in Path("clusters").glob("*.yaml"))

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kadm.cli import options
-from kadm.cli.settings import settings
+from kadm.cli.settings import settings, without_command
 
-DIRECTORY = Path(".kadm-sandbox")
+DirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--dir",
+        metavar="DIR",
+        help="Where the sandbox keeps its files; outside of a fleet's repository.",
+        show_default="~/.local/state/kadm/sandbox",
+    ),
+]
 
-DirOption = Annotated[Path, typer.Option("--dir", metavar="DIR", help="Where the sandbox keeps its files.")]
-
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Members without clusters: Kubernetes APIs served by one local process, with simulated nodes and pods.",
-)
+app = typer.Typer(rich_markup_mode=None)
 
 
-@app.command()
+@app.callback(invoke_without_command=True)
+def sandbox(context: typer.Context) -> None:
+    """Members without clusters: Kubernetes APIs served by one local process, with simulated nodes and pods.
+
+    Examples:
+
+      kadm sandbox up
+
+      kadm sandbox down
+    """
+    without_command(context)
+
+
+@app.command(short_help="Start members.")
 def up(
     context: typer.Context,
     members: Annotated[int, typer.Option("--members", metavar="N", help="How many members.", min=1)] = 3,
@@ -38,7 +54,8 @@ def up(
     ready_delay: Annotated[
         float, typer.Option("--ready-delay", metavar="SECONDS", help="From Running to Ready.", min=0)
     ] = 0.2,
-    directory: DirOption = DIRECTORY,
+    directory: options.DirectoryOption = None,
+    files: DirOption = None,
     output: options.OutputOption = options.Output.TEXT,
 ) -> None:
     """Start members, and return when they answer. They run until kadm sandbox down, and forget all then.
@@ -52,7 +69,7 @@ def up(
 
       kadm sandbox up --members 5 --nodes 3 --cpu 8 --memory 16Gi
 
-      KUBECONFIG=.kadm-sandbox/kubeconfig kubectl --context member1 get nodes
+      kadm sandbox up --dir /tmp/lab && export KUBECONFIG=/tmp/lab/kubeconfig
     """
     from kadm.cli.show_sandbox import show_sandbox
     from kadm.sandbox import process
@@ -67,25 +84,41 @@ def up(
         start_delay_s=start_delay,
         ready_delay_s=ready_delay,
     )
-    found = process.up(directory, wanted)
-    show_sandbox(settings(context).console, found, as_json=output is options.Output.JSON)
+    found = process.up(_place(context, directory, files), wanted)
+    console = settings(context).console
+    show_sandbox(console, found, as_json=output is options.Output.JSON)
+    console.info("next: kadm init FLEET, then in it kadm join NAME --context member1")
 
 
-@app.command()
-def down(context: typer.Context, directory: DirOption = DIRECTORY) -> None:
+@app.command(short_help="Stop the members.")
+def down(
+    context: typer.Context,
+    directory: options.DirectoryOption = None,
+    files: DirOption = None,
+    output: options.OutputOption = options.Output.TEXT,
+) -> None:
     """Stop the members. Nothing runs afterwards, and nothing of what they held is left.
 
-    Example:  kadm sandbox down
+    Examples:
+
+      kadm sandbox down
+
+      kadm sandbox down --dir /tmp/lab
     """
+    from kadm.cli.show_sandbox import show_stopped
     from kadm.sandbox import process
 
-    ran = process.down(directory)
-    settings(context).console.info(f"the sandbox in {directory} is down" if ran else f"no sandbox runs in {directory}")
+    place = _place(context, directory, files)
+    ran = process.down(place)
+    show_stopped(settings(context).console, place, ran=ran, as_json=output is options.Output.JSON)
 
 
-@app.command()
+@app.command(short_help="Show whether members run, and where.")
 def status(
-    context: typer.Context, directory: DirOption = DIRECTORY, output: options.OutputOption = options.Output.TEXT
+    context: typer.Context,
+    directory: options.DirectoryOption = None,
+    files: DirOption = None,
+    output: options.OutputOption = options.Output.TEXT,
 ) -> None:
     """Show whether members run, and where they serve. Exit code 1 when none run.
 
@@ -99,12 +132,12 @@ def status(
     from kadm.cli.show_sandbox import show_sandbox
     from kadm.sandbox import process
 
-    found = process.status(directory)
+    found = process.status(_place(context, directory, files))
     show_sandbox(settings(context).console, found, as_json=output is options.Output.JSON)
     raise typer.Exit(ExitCode.FINE if found.running else ExitCode.ERROR)
 
 
-@app.command()
+@app.command(short_help="Break a member, or mend it.")
 def fault(
     context: typer.Context,
     member: Annotated[str, typer.Argument(metavar="MEMBER", help="Which member.")],
@@ -118,21 +151,35 @@ def fault(
     times: Annotated[
         int, typer.Option("--times", metavar="N", help="Only the next N requests.", min=0, show_default="all")
     ] = 0,
-    directory: DirOption = DIRECTORY,
+    directory: options.DirectoryOption = None,
+    files: DirOption = None,
+    output: options.OutputOption = options.Output.TEXT,
 ) -> None:
     """Break a member, to see what happens; or mend it.
 
     Examples:
 
-      kadm sandbox fault member2 refuse           it is not there
+      kadm sandbox fault member2 refuse                 it is not there
 
-      kadm sandbox fault member2 403 --path /secrets
+      kadm sandbox fault member2 403 --path /secrets    it says no
 
-      kadm sandbox fault member2 none             it is well again
+      kadm sandbox fault member2 none                   it is well again
     """
+    from kadm.cli.show_sandbox import show_fault
     from kadm.sandbox import process
     from kadm.sandbox.faults import parse_fault
 
     faults = () if mode == "none" else (parse_fault(mode, delay_s=delay, path=path, times=times),)
-    process.inject(directory, member, faults)
-    settings(context).console.info(f"{member}: {mode}")
+    process.inject(_place(context, directory, files), member, faults)
+    show_fault(settings(context).console, member, mode, as_json=output is options.Output.JSON)
+
+
+def _place(context: typer.Context, directory: Path | None, files: Path | None) -> Path:
+    """The sandbox's directory: ``--dir``, from ``-C`` on; without it one of the user's own, as XDG says.
+
+    A kubeconfig inside of a fleet's repository is refused, so it is not below where the command is run.
+    """
+    if files is not None:
+        return settings(context, directory).directory / files
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state") / "kadm" / "sandbox"

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from kadm.cli.console import Console
+from kadm.cli.exit_code import ExitCode
 
 
 @dataclass
@@ -25,3 +26,10 @@ def settings(context: typer.Context, directory: Path | None = None) -> Settings:
     if not isinstance(found, Settings):
         found = Settings()
     return Settings(directory, found.debug, found.console) if directory is not None else found
+
+
+def without_command(context: typer.Context) -> None:
+    """End with the help of a group of commands where none was given: that is wrong usage, and shows the right one."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.ERROR)

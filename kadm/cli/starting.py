@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kadm.cli.console import Console
+from kadm.cli.plan_json import API_VERSION, encode
 from kadm.errors import UsageError
 
 FLEET = """\
@@ -85,9 +87,21 @@ FILES = {
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
-def start_fleet(directory: Path, name: str | None) -> list[Path]:
-    """Write the files of a new fleet, and return them. Raises UsageError where one is there, or the name is none."""
+def run_init(console: Console, directory: Path, name: str | None, *, as_json: bool) -> None:
+    """Start a fleet, and tell which files were written and what comes next."""
     fleet = name if name is not None else _name_from(directory)
+    made = start_fleet(directory, fleet)
+    if as_json:
+        document = {"apiVersion": API_VERSION, "kind": "Started", "fleet": fleet, "files": [str(path) for path in made]}
+        console.data(encode(document))
+        return
+    for path in made:
+        console.data(f"wrote {path}")
+    console.info("next: kadm join NAME --context CONTEXT, or kadm sandbox up to try it without a cluster")
+
+
+def start_fleet(directory: Path, fleet: str) -> list[Path]:
+    """Write the files of a new fleet, and return them. Raises UsageError where one is there, or the name is none."""
     if not _NAME.fullmatch(fleet) or len(fleet) > 63:
         raise UsageError(
             f"{fleet!r} cannot name a fleet",
