@@ -30,7 +30,7 @@ from kadm.sandbox.options import SandboxOptions, member_names
 from kadm.sandbox.server import Member
 
 LOOPBACK = "127.0.0.1"
-CLOSE_WITHIN_S = 1.0
+CLOSE_WITHIN_S = 0.2
 API_SERVER, KUBELET = "kube-apiserver", "kubelet"
 
 
