@@ -24,7 +24,9 @@ def _namespace(obj: JsonObject) -> None:
     if "kubernetes" not in held:
         spec["finalizers"] = [*held, "kubernetes"]
     obj["status"] = {"phase": "Active"}
-    obj["metadata"].setdefault("labels", {})[NAME_LABEL] = obj["metadata"]["name"]
+    name = obj["metadata"].get("name")
+    if name:
+        obj["metadata"].setdefault("labels", {})[NAME_LABEL] = name
 
 
 def _pod(obj: JsonObject) -> None:
@@ -42,7 +44,7 @@ def _job(obj: JsonObject) -> None:
     """Give a Job the selector and labels that tie its pods to it, unless it brings its own."""
     spec, metadata = obj["spec"], obj["metadata"]
     if not spec.get("manualSelector"):
-        uid, name = metadata["uid"], metadata["name"]
+        uid, name = metadata["uid"], metadata.get("name") or ""
         labels = {
             "batch.kubernetes.io/controller-uid": uid,
             "batch.kubernetes.io/job-name": name,

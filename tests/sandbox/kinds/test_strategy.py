@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kadm.model.objects import JsonObject
+from kadm.sandbox.kinds import strategy
+from kadm.sandbox.kinds.registry import BUILTIN_KINDS, ResourceKind
 from kadm.sandbox.responses import ApiError
 from tests.sandbox.kinds.objects import (
     NOW,
@@ -42,6 +44,15 @@ def test_a_generated_name() -> None:
     sent = an_object("v1", "ConfigMap")
     sent["metadata"] = {"generateName": "job-", "namespace": "shop"}
     assert created(sent)["metadata"]["name"] == "job-sufx1"
+
+
+@pytest.mark.parametrize("kind", BUILTIN_KINDS, ids=lambda kind: f"{kind.api_version} {kind.kind}")
+def test_an_object_of_which_nothing_is_said_is_answered(kind: ResourceKind) -> None:
+    """No kind may fail on it: it is stored, or refused."""
+    metadata = {"namespace": "shop"} if kind.namespaced else {}
+    empty = strategy.defaults(kind, {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata})
+    with pytest.raises(ApiError, match="name or generateName is required"):
+        strategy.create(kind, empty, a_context())
 
 
 def test_a_given_object_is_not_changed() -> None:

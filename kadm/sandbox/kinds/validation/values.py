@@ -75,28 +75,6 @@ def selector(value: JsonValue, field: str) -> list[FieldError]:
     return errors
 
 
-def selects(value: JsonValue, held: JsonObject) -> bool:
-    """Whether a label selector selects these labels. None selects nothing, {} everything."""
-    if not isinstance(value, dict):
-        return False
-    if any(held.get(key) != wanted for key, wanted in (value.get("matchLabels") or {}).items()):
-        return False
-    for expression in value.get("matchExpressions") or ():
-        key, wanted = expression.get("key"), expression.get("values") or ()
-        match expression.get("operator"):
-            case "In":
-                met = held.get(key) in wanted
-            case "NotIn":
-                met = held.get(key) not in wanted
-            case "Exists":
-                met = key in held
-            case _:
-                met = key not in held
-        if not met:
-            return False
-    return True
-
-
 def is_empty_selector(value: JsonObject) -> bool:
     """Whether a selector selects everything."""
     return not value.get("matchLabels") and not value.get("matchExpressions")

@@ -132,7 +132,7 @@ def job_spec(spec: JsonObject, field: str, *, generated: bool) -> list[FieldErro
         if spec.get("selector") is None:
             errors.append(required(f"{field}.selector"))
         errors += values.selector(spec.get("selector"), f"{field}.selector")
-        if not values.selects(spec.get("selector"), labels):
+        if not selects(spec.get("selector"), labels):
             why = "`selector` does not match template `labels`"
             errors.append(invalid_value(f"{field}.template.metadata.labels", labels, why))
     else:
@@ -214,7 +214,7 @@ def _template(spec: JsonObject, kind: str, *, deep: bool = True) -> list[FieldEr
     template = spec["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     errors: list[FieldError] = []
-    if not values.selects(spec.get("selector"), labels):
+    if not selects(spec.get("selector"), labels):
         why = "`selector` does not match template `labels`"
         errors.append(invalid_value("spec.template.metadata.labels", labels or None, why))
     errors += pods.template(template, "spec.template") if deep else pods.template_metadata(template, "spec.template")
