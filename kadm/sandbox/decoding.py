@@ -323,6 +323,8 @@ def _go_name(atom: Atom) -> str:
     """A type as Go's messages name it: ``v1.Container``, ``[]v1.Container``, ``map[string]string``."""
     if atom.is_struct:
         return atom.name.rpartition("/")[2]
+    if atom.scalar == "untyped" and not atom.codec:
+        return "interface {}"  # also a list and a map, of itself
     if atom.is_list and atom.items is not None:
         return "[]" + _go_name(atom.items)
     if atom.is_map and atom.values is not None and not atom.scalar:

@@ -39,6 +39,7 @@ from kadm.sandbox.responses import (
     success,
     unknown_resource,
 )
+from kadm.sandbox.schema import builtin
 from kadm.sandbox.served import resource_name
 from kadm.sandbox.store import Object
 from kadm.sandbox.subresources import SCALE_KIND, scale_of, scale_schema, shown_scale
@@ -554,15 +555,32 @@ class _Call:
             scale = writes.replace_scale(self.kind, namespace, name, change, options)
         return Answer(status=200, body=scale, warnings=tuple(warnings), yaml=self.shown_as.yaml)
 
+    def _subresource_body(self) -> Object:
+        """The body of a POST to a subresource, as an object of the subresource's own kind."""
+        found = self.kind.subresource(self.target.subresource)
+        assert found is not None
+        kind = ResourceKind(
+            group=found.group if found.version else self.kind.group,
+            version=found.version or self.kind.version,
+            kind=found.kind,
+            plural=self.kind.plural,
+            singular=self.kind.singular,
+        )
+        schema = builtin(kind.group, kind.version, kind.kind)
+        assert schema is not None, kind.gvk
+        body = parse_body(self.request.body, self.request.content_type, kind)
+        obj, _ = decoded_body(body, kind, schema, "Ignore")
+        return obj
+
     def _bind(self) -> Answer:
-        value = parse_body(self.request.body, self.request.content_type, None).value
+        value = self._subresource_body()
         options = self._write_options("CreateOptions")
         target = value.get("target") or {}
         self.api.bind(self._namespace, self.target.name, target.get("name", ""), dry_run=options.dry_run)
         return Answer(status=201, body=success(code=201))
 
     def _evict(self) -> Answer:
-        value = parse_body(self.request.body, self.request.content_type, None).value
+        value = self._subresource_body()
         options = self._write_options("CreateOptions")
         name = (value.get("metadata") or {}).get("name", "")
         if name and name != self.target.name:
@@ -574,7 +592,7 @@ class _Call:
 
     def _token(self) -> Answer:
         account = self._live()
-        value = parse_body(self.request.body, self.request.content_type, None).value
+        value = self._subresource_body()
         return Answer(
             status=201,
             body=reviews.token_request(

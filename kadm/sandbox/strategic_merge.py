@@ -110,6 +110,8 @@ def _set_order(original: Object, patch: Object, directive: str, atom: Atom) -> N
     old, new = original.get(name), patch.pop(name, None)
     if not isinstance(order, list):
         raise StrategicMergeRefused(f"{directive} directive must be a list")
+    if not isinstance(new, list | None):
+        raise StrategicMergeRefused(f"{name} must be a list where {directive} orders it")
     below, rule = _below(atom, name)
     if old is None and new is None:
         return

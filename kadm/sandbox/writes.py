@@ -177,7 +177,7 @@ class Writes:
         changes. Raises ApiError 404, 409 or 422, and what ``change`` raises.
         """
         live = self._live(kind, namespace, name)
-        new = change(live)
+        new = _placed(change(live), namespace)
         _check_version(kind, new, live)
         decoded = _decoded(kind, new)
         tracked = managed_fields.track_update(
@@ -262,7 +262,7 @@ class Writes:
         return self._store_scale(kind, live, merged, options)
 
     def _store_scale(self, kind: ResourceKind, live: Object, scale: Object, options: WriteOptions) -> Object:
-        replicas = scale.get("spec", {}).get("replicas", 0)
+        replicas = (scale.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
             cause = Cause(
                 "FieldValueInvalid", f"Invalid value: {replicas}: must be greater than or equal to 0", "spec.replicas"
