@@ -17,6 +17,7 @@ from typing import Literal
 
 from kadm.sandbox.deletion import CLEANUP_FINALIZER, DEFINITIONS, Deletions
 from kadm.sandbox.kinds import crds
+from kadm.sandbox.label_selectors import selects
 from kadm.sandbox.patches import merge_patch
 from kadm.sandbox.requests import DeleteOptions, WriteOptions
 from kadm.sandbox.responses import ApiError, conflict, not_found
@@ -204,7 +205,7 @@ class ApiServer:
         budgets = [
             budget
             for budget in self.list("poddisruptionbudgets.policy", pod["metadata"]["namespace"])
-            if _selects(budget["spec"].get("selector"), labels)
+            if selects(budget["spec"].get("selector"), labels)
         ]
         if not budgets:
             return
@@ -288,25 +289,3 @@ class ApiServer:
 
 def _by(manager: str) -> WriteOptions:
     return WriteOptions(manager=manager, username=f"system:{manager}", field_validation="Ignore")
-
-
-def _selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector selects; an empty one selects everything, none nothing."""
-    if selector is None:
-        return False
-    if not (selector.get("matchLabels") or {}).items() <= labels.items():
-        return False
-    for term in selector.get("matchExpressions") or ():
-        value = labels.get(term["key"])
-        match term["operator"]:
-            case "In":
-                fits = value is not None and value in term["values"]
-            case "NotIn":
-                fits = value is None or value not in term["values"]
-            case "Exists":
-                fits = value is not None
-            case _:
-                fits = value is None
-        if not fits:
-            return False
-    return True

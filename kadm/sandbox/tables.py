@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from kadm.sandbox import label_selectors
 from kadm.sandbox.kinds.registry import PrinterColumn, ResourceKind
 from kadm.sandbox.store import Object
 
@@ -100,21 +101,7 @@ def _labels(values: Mapping[str, str] | None) -> str:
 
 def _selector(selector: Object | None) -> str:
     """A label selector as text; ``<none>`` if it selects everything."""
-    if not selector:
-        return "<none>"
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for term in selector.get("matchExpressions") or ():
-        values = ",".join(sorted(term.get("values") or ()))
-        match term["operator"]:
-            case "In":
-                parts.append(f"{term['key']} in ({values})")
-            case "NotIn":
-                parts.append(f"{term['key']} notin ({values})")
-            case "Exists":
-                parts.append(term["key"])
-            case _:
-                parts.append(f"!{term['key']}")
-    return ",".join(parts) or "<none>"
+    return label_selectors.as_text(selector) or "<none>"
 
 
 def _containers(template: Object) -> tuple[str, str]:

@@ -35,10 +35,10 @@ from kadm.sandbox.controllers.objects import (
     controller_reference,
     labels_of,
     owned_by,
-    selects,
 )
 from kadm.sandbox.controllers.pods import finished
 from kadm.sandbox.controllers.replicaset import adoptions, releases
+from kadm.sandbox.label_selectors import selects
 
 RESOURCE = "deployments.apps"
 REPLICASETS = "replicasets.apps"

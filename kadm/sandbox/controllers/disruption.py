@@ -14,11 +14,11 @@ from kadm.sandbox.controllers.objects import (
     controller_of,
     labels_of,
     scaled,
-    selects,
     timestamp,
     without_zeros,
 )
 from kadm.sandbox.controllers.pods import active, finished, ready
+from kadm.sandbox.label_selectors import selects
 
 RESOURCE = "poddisruptionbudgets.policy"
 OWNERS = {

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from kadm.sandbox.api import Object
-
-LabelSelector = Mapping[str, Any]
 
 
 def timestamp(now: datetime) -> str:
@@ -64,44 +61,6 @@ def controller_reference(owner: Object) -> Object:
         "controller": True,
         "blockOwnerDeletion": True,
     }
-
-
-def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether a metav1.LabelSelector matches: None matches nothing, an empty one everything."""
-    if selector is None:
-        return False
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(meets(expression, labels) for expression in selector.get("matchExpressions") or ())
-
-
-def meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether one requirement {key, operator, values} of a label or node selector holds."""
-    key, values = expression["key"], expression.get("values") or ()
-    match expression["operator"]:
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-        case "Gt":
-            return _order(labels.get(key), values) > 0
-        case "Lt":
-            return _order(labels.get(key), values) < 0
-        case _:
-            return False
-
-
-def _order(label: str | None, values: Sequence[str]) -> int:
-    """1 or -1 as the label is a larger or smaller integer than the only value, 0 where either is no integer."""
-    try:
-        have, limit = int(label or ""), int(values[0])
-    except (ValueError, IndexError):
-        return 0
-    return (have > limit) - (have < limit)
 
 
 def condition(obj: Object, kind: str) -> Object | None:

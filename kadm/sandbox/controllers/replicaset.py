@@ -15,7 +15,6 @@ from kadm.sandbox.controllers.objects import (
     controller_reference,
     labels_of,
     owned_by,
-    selects,
     timestamp,
     without_zeros,
 )
@@ -28,6 +27,7 @@ from kadm.sandbox.controllers.pods import (
     pod_from_template,
     ready,
 )
+from kadm.sandbox.label_selectors import selects
 
 RESOURCE = "replicasets.apps"
 

@@ -20,12 +20,11 @@ from kadm.sandbox.controllers.objects import (
     being_deleted,
     condition,
     labels_of,
-    meets,
     parse_time,
-    selects,
     timestamp,
 )
 from kadm.sandbox.controllers.pods import finished
+from kadm.sandbox.label_selectors import meets, selects
 
 MANAGER = "kube-scheduler"
 SCHEDULER_NAME = "default-scheduler"

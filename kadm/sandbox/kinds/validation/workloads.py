@@ -5,6 +5,7 @@ from __future__ import annotations
 from kadm.model.objects import JsonObject, JsonValue
 from kadm.sandbox.kinds.field_errors import FieldError, forbidden, invalid_value, not_supported, required
 from kadm.sandbox.kinds.validation import pods, values
+from kadm.sandbox.label_selectors import selects
 
 _MUTABLE_IN_STATEFUL_SET = (
     "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
