@@ -30,7 +30,7 @@ def convert(kind: ResourceKind, obj: JsonObject) -> JsonObject:
 
 def _autoscaler_to_v1(obj: JsonObject) -> JsonObject:
     """The first CPU utilisation is a field of v1; what else v2 knows goes into annotations."""
-    spec, status = {**obj["spec"]}, {**obj["status"]}
+    spec, status = {**(obj.get("spec") or {})}, {**(obj.get("status") or {})}
     annotations: dict[str, str] = {**(obj["metadata"].get("annotations") or {})}
     others = []
     for metric in spec.pop("metrics", None) or ():
@@ -56,7 +56,7 @@ def _autoscaler_to_v1(obj: JsonObject) -> JsonObject:
 
 
 def _autoscaler_to_v2(obj: JsonObject) -> JsonObject:
-    spec, status = {**obj["spec"]}, {**obj["status"]}
+    spec, status = {**(obj.get("spec") or {})}, {**(obj.get("status") or {})}
     annotations: dict[str, str] = {**(obj["metadata"].get("annotations") or {})}
     metrics: list[JsonObject] = []
     percent = spec.pop("targetCPUUtilizationPercentage", None)
