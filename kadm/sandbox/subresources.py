@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kadm.sandbox import field_sets
+from kadm.sandbox import field_sets, label_selectors
 from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.schema import Schema, builtin
 from kadm.sandbox.store import Object
@@ -82,25 +82,11 @@ def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
     return {**obj, first: _with(obj.get(first) or {}, tuple(rest), value)}
 
 
-def selector_text(selector: Object | None) -> str:
-    """A label selector (or a plain map of labels) as a query's text."""
-    if not selector:
-        return ""
-    if not ({"matchLabels", "matchExpressions"} & set(selector)):
-        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for term in selector.get("matchExpressions") or ():
-        values = ",".join(sorted(term.get("values") or ()))
-        match term["operator"]:
-            case "In":
-                parts.append(f"{term['key']} in ({values})")
-            case "NotIn":
-                parts.append(f"{term['key']} notin ({values})")
-            case "Exists":
-                parts.append(term["key"])
-            case _:
-                parts.append(f"!{term['key']}")
-    return ",".join(parts)
+def _selector_text(selector: Object | None) -> str:
+    """A label selector, or a plain map of labels (ReplicationController), as a query's text."""
+    if selector and not {"matchLabels", "matchExpressions"} & set(selector):
+        return label_selectors.as_text({"matchLabels": selector})
+    return label_selectors.as_text(selector)
 
 
 def scale_of(kind: ResourceKind, obj: Object) -> Object:
@@ -116,7 +102,7 @@ def scale_of(kind: ResourceKind, obj: Object) -> Object:
         shown["managedFields"] = entries
     status: Object = {"replicas": _at(obj, paths.status_replicas) or 0}
     selector = _at(obj, paths.selector) if paths.selector else None
-    text = (selector or "") if paths.selector_is_text else selector_text(selector)
+    text = (selector or "") if paths.selector_is_text else _selector_text(selector)
     if text:
         status["selector"] = text
     replicas = _at(obj, paths.replicas)
@@ -138,7 +124,7 @@ def shown_scale(scale: Object) -> Object:
 def with_replicas(kind: ResourceKind, obj: Object, scale: Object) -> Object:
     """The parent with the Scale's replica count, and with its managedFields after the Scale was written."""
     paths = scale_paths(kind)
-    changed = _with(obj, paths.replicas, scale.get("spec", {}).get("replicas", 0))
+    changed = _with(obj, paths.replicas, (scale.get("spec") or {}).get("replicas") or 0)
     entries = _parent_entries(
         kind, obj["metadata"].get("managedFields") or [], scale["metadata"].get("managedFields") or []
     )
