@@ -8,17 +8,29 @@ from kadm.cli.console import Console
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import PlanOutput
 from kadm.cli.plan_json import encode, report_document
-from kadm.cli.plan_text import named, summary_line
+from kadm.cli.plan_text import named
 from kadm.cli.planning import Asked, planned
 from kadm.cli.progress import progress
 from kadm.cli.show_plan import show
 from kadm.errors import Problem, UsageError
 from kadm.execute import execute
+from kadm.model.plan import Action
 from kadm.model.report import Report
 
 if TYPE_CHECKING:
     from kadm.compare import Permissions
     from kadm.model.plan import Plan
+
+
+DONE: dict[Action, str] = {
+    "create": "created",
+    "update": "updated",
+    "delete": "deleted",
+    "adopt": "adopted",
+    "release": "released",
+    "own": "owned",
+}
+"""Action → what was done, in a word."""
 
 
 async def run_apply(
@@ -48,7 +60,8 @@ async def run_apply(
         console.data(encode(report_document(plan, report)))
     else:
         _tell(console, plan, report)
-    console.problems(_problems(report))
+    told = () if as_json else (*plan.problems, *plan.unread)
+    console.problems(problem for problem in _problems(report) if problem not in told)
     return exit_code(
         problems=(*plan.problems, *report.problems),
         partial=bool(report.unread),
@@ -59,10 +72,15 @@ async def run_apply(
 
 
 def _tell(console: Console, plan: Plan, report: Report) -> None:
-    done = sum(one.result in ("done", "not ready") for one in report.results)
+    """What was done, in one line; nothing where there was nothing to do: the plan has said so."""
     if not plan.changes:
         return
-    console.data(f"Applied {done} of {len(plan.changes)} changes to {plan.fleet}. {summary_line(plan.summary)}")
+    actions = [one.change.action for one in report.results if one.result in ("done", "not ready")]
+    counts = [f"{actions.count(action)} {word}" for action, word in DONE.items() if action in actions]
+    how_many = (
+        f"all {len(plan.changes)}" if len(actions) == len(plan.changes) else f"{len(actions)} of {len(plan.changes)}"
+    )
+    console.data(f"Applied {how_many} changes to {plan.fleet}" + (f": {', '.join(counts)}." if counts else "."))
 
 
 def _problems(report: Report) -> list[Problem]:

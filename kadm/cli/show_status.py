@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +12,8 @@ from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import StatusOutput
 from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.status_query import StatusQuery, answer
-from kadm.model.status import FleetStatus, Health, HealthCode, WorkloadStatus
+from kadm.compare.secrecy import is_secret, shown_secret
+from kadm.model.status import FleetStatus, Health, HealthCode, WorkloadInMember, WorkloadStatus
 
 STYLES: dict[HealthCode, str] = {
     "Healthy": "green",
@@ -25,6 +27,12 @@ STYLES: dict[HealthCode, str] = {
 """Health → its colour."""
 
 
+FEW = 4
+"""Up to so many members are named in a workload's row; ``-o wide`` names all."""
+
+UNWELL = 3
+
+
 async def status_of(console: Console, query: StatusQuery, output: StatusOutput) -> ExitCode:
     """Ask, print, and give the exit code: a workload that is not well is no error of this command."""
     found = await answer(query)
@@ -34,7 +42,11 @@ async def status_of(console: Console, query: StatusQuery, output: StatusOutput) 
         case StatusOutput.YAML:
             from kadm.repo.yaml_writer import to_yaml
 
-            documents = [to_yaml(workload.aggregated) for workload in found.workloads if workload.aggregated]
+            documents = [
+                to_yaml(shown_secret(one.aggregated) if is_secret(one.key) else one.aggregated)
+                for one in found.workloads
+                if one.aggregated
+            ]
             console.data("---\n".join(documents))
         case StatusOutput.TEXT | StatusOutput.WIDE:
             show_table(console, found, wide=output is StatusOutput.WIDE)
@@ -43,17 +55,23 @@ async def status_of(console: Console, query: StatusQuery, output: StatusOutput) 
 
 
 def show_table(console: Console, found: FleetStatus, *, wide: bool) -> None:
-    """One row per workload, or with ``wide`` one per workload and member."""
+    """One row per workload, and below it why it is not well; with ``wide`` one row per workload and member."""
     if not found.workloads:
         console.info("nothing that runs: the repository holds no workload")
         return
     if wide:
         columns = ["NAMESPACE", "WORKLOAD", "MEMBER", "READY", "UPDATED", "AVAILABLE", "HEALTH", "REASON"]
         rows = [_member_row(workload, index) for workload in found.workloads for index in range(len(workload.members))]
+        console.table(columns, rows, numbers=("READY", "UPDATED", "AVAILABLE"))
     else:
-        columns = ["NAMESPACE", "WORKLOAD", "READY", "HEALTH", "MEMBERS", "REASON"]
-        rows = [_row(workload) for workload in found.workloads]
-    console.table(columns, rows, numbers=("READY", "UPDATED", "AVAILABLE"))
+        columns = ["NAMESPACE", "WORKLOAD", "READY", "HEALTH", "MEMBERS"]
+        console.table(
+            columns,
+            [_row(workload) for workload in found.workloads],
+            numbers=("READY",),
+            gives_way="MEMBERS",
+            notes=[_note(one, found) for one in found.workloads],
+        )
 
 
 def status_document(found: FleetStatus) -> dict[str, Any]:
@@ -92,18 +110,33 @@ def status_document(found: FleetStatus) -> dict[str, Any]:
 
 
 def _row(workload: WorkloadStatus) -> list[Any]:
-    members = ", ".join(
-        member.member if member.desired is None else f"{member.member} {_of(member.ready, member.desired)}"
-        for member in workload.members
-    )
     return [
         workload.key.namespace or "-",
         f"{workload.key.kind}/{workload.key.name}",
         _of(workload.ready, workload.desired),
         _health(workload.health),
-        members or "-",
-        workload.health.reason,
+        _members(workload.members) or "-",
     ]
+
+
+def _note(workload: WorkloadStatus, found: FleetStatus) -> str:
+    """Why it is not well; nothing where that is an unread member, which stderr tells of once."""
+    if workload.health.code == "Healthy" or (workload.health.code == "Unknown" and found.unread):
+        return ""
+    return workload.health.reason
+
+
+def _members(members: Sequence[WorkloadInMember]) -> str:
+    """The members with their numbers; of many only those that are not well, up to three, after how many there are."""
+    if len(members) <= FEW:
+        return ", ".join(_member(member) for member in members)
+    unwell = [member for member in members if member.health.code != "Healthy"]
+    named = [_member(member) for member in unwell[:UNWELL]] + ["…"] * (len(unwell) > UNWELL)
+    return f"{len(members)} members" + (f": {', '.join(named)}" if named else "")
+
+
+def _member(member: WorkloadInMember) -> str:
+    return member.member if member.desired is None else f"{member.member} {_of(member.ready, member.desired)}"
 
 
 def _member_row(workload: WorkloadStatus, index: int) -> list[Any]:

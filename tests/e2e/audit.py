@@ -58,7 +58,9 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
             runners = []
             for cluster in config["clusters"]:
                 upstream = cluster["cluster"]["server"]
-                runner = web.AppRunner(_app(audit, session, cluster["name"], upstream))
+                runner = web.AppRunner(
+                    _app(audit, session, cluster["name"], upstream, _token_for(config, cluster["name"]))
+                )
                 await runner.setup()
                 site = web.TCPSite(runner, "127.0.0.1", 0)
                 await site.start()
@@ -83,10 +85,18 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
         loop.close()
 
 
-def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: str) -> web.Application:
+def _token_for(config: dict[str, Any], cluster: str) -> str:
+    """The token that the kubeconfig uses for a cluster: no client sends one over plain http, so the proxy adds it."""
+    user = next(one["context"]["user"] for one in config["contexts"] if one["context"]["cluster"] == cluster)
+    token: str = next(one["user"]["token"] for one in config["users"] if one["name"] == user)
+    return token
+
+
+def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: str, token: str) -> web.Application:
     async def forward(request: web.Request) -> web.StreamResponse:
         audit.requests.append(Request(member, request.method, request.path, dict(request.query)))
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        headers["Authorization"] = f"Bearer {token}"
         async with session.request(
             request.method,
             upstream + request.raw_path,

@@ -36,7 +36,7 @@ def test_status_is_native_and_aggregated(guestbook: Path, tools: Tools) -> None:
     assert {one["name"]: (one["ready"], one["desired"], one["health"]["code"]) for one in status["workloads"]} == {
         "frontend": (9, 9, "Healthy"),
         "redis-master": (3, 3, "Healthy"),
-        "redis-slave": (6, 6, "Healthy"),
+        "redis-replica": (6, 6, "Healthy"),
     }
     native = tools.kadm("-C", guestbook, "status", "deploy/frontend", "-o", "yaml").out
     assert "readyReplicas: 9" in native
