@@ -53,6 +53,7 @@ def _report(reports: BinaryIO, report: StartReport) -> None:
 
 def _serve(files: Files, options: SandboxOptions, reports: BinaryIO) -> None:
     with held_lock(files) as lock:
+        remove(files)  # what a killed process has left
         try:
             asyncio.run(_run(files, options, reports, lock))
         finally:

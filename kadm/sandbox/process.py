@@ -22,8 +22,6 @@ from kadm.errors import KadmError, UsageError
 from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.state import Files, MemberState, SandboxState, holder, read_state, remove
 
-DEFAULT_DIRECTORY = Path(".kadm-sandbox")
-
 START_WITHIN_S = 60.0
 STOP_WITHIN_S = 10.0
 CONTROL_WITHIN_S = 10.0
@@ -48,7 +46,7 @@ class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
     members: tuple[MemberState, ...] = ()
 
 
-def up(directory: Path = DEFAULT_DIRECTORY, options: SandboxOptions | None = None) -> SandboxStatus:
+def up(directory: Path, options: SandboxOptions | None = None) -> SandboxStatus:
     """Start a sandbox in ``directory`` and return once its members answer. One that runs there already is left alone.
 
     Raises UsageError when the options cannot be, or are not those of the one that runs; KadmError when it does not
@@ -59,8 +57,9 @@ def up(directory: Path = DEFAULT_DIRECTORY, options: SandboxOptions | None = Non
     running = status(directory)
     if running.running:
         return _same(running, read_state(files), wanted)
+    if holder(files) is not None:
+        raise KadmError(f"a sandbox is just starting or stopping in {directory}", hint="try again in a moment")
     _make(files)
-    remove(files)
     report = _launched(files, wanted)
     if report is None:
         down(directory)
@@ -71,7 +70,7 @@ def up(directory: Path = DEFAULT_DIRECTORY, options: SandboxOptions | None = Non
     return status(directory)
 
 
-def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
+def down(directory: Path) -> bool:
     """Stop the sandbox of ``directory`` and remove its state; False when none ran. Raises KadmError when it goes on."""
     files = Files(directory)
     ran = False
@@ -90,7 +89,7 @@ def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
     return ran
 
 
-def status(directory: Path = DEFAULT_DIRECTORY) -> SandboxStatus:
+def status(directory: Path) -> SandboxStatus:
     """What runs in ``directory``. A directory that is not there runs nothing."""
     files = Files(directory)
     pid = holder(files)

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -31,6 +32,7 @@ from kadm.sandbox.server import Member
 
 LOOPBACK = "127.0.0.1"
 CLOSE_WITHIN_S = 0.2
+LARGEST_BODY = 3 * 2**20
 API_SERVER, KUBELET = "kube-apiserver", "kubelet"
 
 
@@ -38,7 +40,8 @@ class Listener:
     """A loopback port with a request handler behind it; it can be closed and opened again, on the same port."""
 
     def __init__(self, handler: Handler, tls: ssl.SSLContext | None = None) -> None:
-        self._server = web.Server(handler)
+        # a watch ends with its client, not with its next event
+        self._server = web.Server(handler, request_factory=_request, handler_cancellation=True, access_log=None)
         self._tls = tls
         self._listening: asyncio.Server | None = None
         self._reserved: socket.socket | None = None
@@ -136,8 +139,7 @@ async def running(options: SandboxOptions) -> AsyncIterator[Sandbox]:
             for task in served:
                 task.cancel()
     finally:
-        for member in members.values():
-            await member.listener.close()
+        await asyncio.gather(*(member.listener.close() for member in members.values()))
 
 
 def _furnished(member: RunningMember, options: SandboxOptions) -> ControllerLoop:
@@ -165,6 +167,12 @@ def api_service(port: int) -> Object:
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
         },
     }
+
+
+def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+    """A request whose body may be as large as an API server takes; the arguments are aiohttp's own."""
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY)
 
 
 def _bound(port: int) -> socket.socket:

@@ -15,6 +15,7 @@ from kadm.sandbox.controllers.endpoints import ServiceEndpoints
 from kadm.sandbox.controllers.garbage_collector import GarbageCollector
 from kadm.sandbox.controllers.job import Jobs
 from kadm.sandbox.controllers.kubelet import Delays, Kubelets
+from kadm.sandbox.controllers.load_balancers import LoadBalancers
 from kadm.sandbox.controllers.loop import Controller, ControllerLoop
 from kadm.sandbox.controllers.namespaces import NamespaceDefaults, NamespaceDeletion
 from kadm.sandbox.controllers.nodes import NodeLifecycle
@@ -43,6 +44,7 @@ def all_controllers(api: ApiServer, delays: Delays, ca: str) -> tuple[Controller
         Scheduler(api),
         Kubelets(api, delays),
         ServiceEndpoints(api),
+        LoadBalancers(api),
         DisruptionBudgets(api),
         Quotas(api),
         GarbageCollector(api),

@@ -5,14 +5,16 @@ Source: pkg/controller/nodelifecycle of Kubernetes 1.36. Heartbeats are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from kadm.sandbox.api import ApiServer, Event, Object
 from kadm.sandbox.controllers.actions import Delete, Update, perform
 from kadm.sandbox.controllers.loop import Key
-from kadm.sandbox.controllers.objects import condition, timestamp
+from kadm.sandbox.controllers.objects import being_deleted, condition, seconds_until, timestamp
+from kadm.sandbox.controllers.pods import finished
+from kadm.sandbox.controllers.scheduler import tolerated
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -100,15 +102,45 @@ def taints(node: Object, now: datetime) -> list[Object]:
     ]
 
 
+def evicted_in(pod: Object, taints_of_node: Sequence[Object], now: datetime) -> float | None:
+    """Seconds until a pod must leave a node with these taints, None if it may stay for ever."""
+    hard = [taint for taint in taints_of_node if taint["effect"] == "NoExecute"]
+    waits: list[float] = []
+    for taint in hard:
+        fitting = [entry for entry in pod["spec"].get("tolerations") or () if tolerated(taint, (entry,))]
+        if not fitting:
+            return 0.0
+        limits = [entry["tolerationSeconds"] for entry in fitting if entry.get("tolerationSeconds") is not None]
+        if limits:
+            since = taint.get("timeAdded") or timestamp(now)
+            waits.append(max(0.0, seconds_until(since, max(0, min(limits)), now)))
+    return min(waits, default=None)
+
+
+def unready(pod: Object, now: datetime) -> Object:
+    """The pod once its node no longer answers: not Ready, for all that is known."""
+    conditions = [
+        {**entry, "status": "False", "lastTransitionTime": timestamp(now), "reason": "NodeNotReady"}
+        if entry["type"] == "Ready" and entry["status"] == "True"
+        else entry
+        for entry in pod.get("status", {}).get("conditions") or ()
+    ]
+    return {**pod, "status": {**pod.get("status", {}), "conditions": conditions}}
+
+
 @dataclass(frozen=True)
 class NodeLifecycle:
-    """Keeps the taints of nodes, and removes the pods of a node that is gone."""
+    """Keeps the taints of nodes; takes care of the pods of a node that is gone or does not answer."""
 
     api: ApiServer
 
     def wakes(self, event: Event) -> Iterable[Key]:
         if event.resource == "nodes":
             yield "", event.object["metadata"]["name"]
+        elif event.resource == "pods" and event.previous:
+            name = event.object["spec"].get("nodeName")
+            if name and name != event.previous["spec"].get("nodeName"):
+                yield "", name  # a pod that has just come to a node may have to leave it at once
 
     def sync(self, namespace: str, name: str) -> float | None:
         node = self.api.find("nodes", "", name)
@@ -124,4 +156,24 @@ class NodeLifecycle:
             if wanted:
                 spec["taints"] = wanted
             perform(self.api, [Update("nodes", {**node, "spec": spec})])
-        return None
+        return self._care_for_pods(name, wanted)
+
+    def _care_for_pods(self, name: str, taints_of_node: Sequence[Object]) -> float | None:
+        """Mark the pods of a node that does not answer, evict those that do not tolerate it any longer."""
+        if not any(taint["effect"] == "NoExecute" for taint in taints_of_node):
+            return None
+        now = self.api.clock()
+        lost = any(taint["key"] in (NOT_READY, UNREACHABLE) for taint in taints_of_node)
+        waits: list[float] = []
+        for pod in self.api.list("pods"):
+            if pod["spec"].get("nodeName") != name or finished(pod) or being_deleted(pod):
+                continue
+            marked = unready(pod, now) if lost else pod
+            wait = evicted_in(pod, taints_of_node, now)
+            if wait is not None and wait <= 0:
+                perform(self.api, [Delete("pods", pod)])
+            elif marked != pod:
+                perform(self.api, [Update("pods", marked, "status")])
+            if wait:
+                waits.append(wait)
+        return min(waits, default=None)
