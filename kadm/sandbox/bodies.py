@@ -10,9 +10,9 @@ import yaml
 
 from kadm.model.objects import GroupVersionKind
 from kadm.sandbox import protobuf_bodies
-from kadm.sandbox.custom_fields import unknown_fields
 from kadm.sandbox.decoding import DecodeError, decode
 from kadm.sandbox.field_validation import parse_json, strict_errors, strict_message, warning_header
+from kadm.sandbox.kinds.custom_objects import unknown_fields
 from kadm.sandbox.kinds.registry import ResourceKind, builtin_kind
 from kadm.sandbox.patching import Patched
 from kadm.sandbox.requests import FieldValidation

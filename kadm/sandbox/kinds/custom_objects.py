@@ -19,28 +19,43 @@ def decoded(schema: JsonObject, obj: JsonObject, *, preserve_unknown_fields: boo
     Raises DecodeError where the metadata has wrong types.
     """
     kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"]}
-    rest = {key: value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata")}
-    if preserve_unknown_fields:
-        body = copy.deepcopy(rest)
-    else:
-        body = {key: value for key, value in _pruned(schema, rest, "").items() if key not in ("apiVersion", "kind")}
-    body.pop("metadata", None)
+    rest = _body(obj)
+    body = copy.deepcopy(rest) if preserve_unknown_fields else _pruned_object(schema, rest, "", [])
     _fill(schema, body)
+    for key in _HEAD:  # the schema may name them, but what it says of them is nothing
+        body.pop(key, None)
     return {**kept, "metadata": decode_metadata(obj.get("metadata") or {}), **body}
 
 
-def _pruned(schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+def unknown_fields(schema: JsonObject, obj: JsonObject) -> tuple[str, ...]:
+    """The paths of what is pruned outside metadata, sorted: ``spec.deep``, ``spec.items[0].x``.
+
+    Raises DecodeError where the metadata of an embedded resource has wrong types.
+    """
+    unknown: list[str] = []
+    _pruned_object(schema, _body(obj), "", unknown)
+    return tuple(sorted(unknown))
+
+
+_HEAD = ("apiVersion", "kind", "metadata")
+
+
+def _body(obj: JsonObject) -> JsonObject:
+    return {key: value for key, value in obj.items() if key not in _HEAD}
+
+
+def _pruned(schema: JsonObject, value: JsonValue, path: str, unknown: list[str]) -> JsonValue:
     if isinstance(value, dict):
-        return _pruned_object(schema, value, path)
+        return _pruned_object(schema, value, path, unknown)
     if isinstance(value, list):
         items = schema.get("items")
         if isinstance(items, dict):
-            return [_pruned(items, item, f"{path}[{index}]") for index, item in enumerate(value)]
+            return [_pruned(items, item, f"{path}[{index}]", unknown) for index, item in enumerate(value)]
         return copy.deepcopy(value)
     return value
 
 
-def _pruned_object(schema: JsonObject, value: JsonObject, path: str) -> JsonObject:
+def _pruned_object(schema: JsonObject, value: JsonObject, path: str, unknown: list[str]) -> JsonObject:
     properties = schema.get("properties") or {}
     others = schema.get("additionalProperties")
     preserve = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
@@ -53,11 +68,13 @@ def _pruned_object(schema: JsonObject, value: JsonObject, path: str) -> JsonObje
         elif embedded and key == "metadata":
             out[key] = decode_metadata(item, below) if isinstance(item, dict) else item
         elif key in properties:
-            out[key] = _pruned(properties[key], item, below)
+            out[key] = _pruned(properties[key], item, below, unknown)
         elif isinstance(others, dict):
-            out[key] = _pruned(others, item, below)
+            out[key] = _pruned(others, item, below, unknown)
         elif others is True or preserve:
             out[key] = copy.deepcopy(item)
+        else:
+            unknown.append(below)
     return out
 
 
