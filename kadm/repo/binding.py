@@ -77,8 +77,9 @@ class Binder:
     def check(self, source: Source) -> None:
         """Notes the cluster policies of ``source`` that do not exist, whether or not an object needs them."""
         for kind, name in source.names.items():
-            if kind.startswith("Cluster"):
-                self._exists(PolicyKey(kind, "", name), source.where.get(kind))
+            key = PolicyKey(kind, "", name)
+            if kind.startswith("Cluster") and key not in self._policies:
+                self._missing(key, source.where.get(kind))
 
     def _first(
         self, native: NativeObject, sources: tuple[Source, ...], kinds: tuple[PolicyKind, ...]
@@ -88,29 +89,20 @@ class Binder:
             label = next(label for label, of in _KIND_OF_LABEL.items() if of == kind)
             name = native.header.metadata.labels.get(label)
             if name is not None:
-                where = native.document.locate(("metadata", "labels", label))
-                return self._ref(kind, name, native, "label", where)
+                key = _key(kind, name, native)
+                if key not in self._policies:
+                    self._missing(key, native.document.locate(("metadata", "labels", label)))
+                return PolicyRef(key, "label")
         for source in sources:
             for kind in usable:
                 if kind in source.names:
-                    return self._ref(kind, source.names[kind], native, source.via, source.where.get(kind))
+                    key = _key(kind, source.names[kind], native)
+                    if key not in self._policies:
+                        self._missing(key, source.where.get(kind))
+                    return PolicyRef(key, source.via)
         return None
 
-    def _ref(
-        self,
-        kind: PolicyKind,
-        name: str,
-        native: NativeObject,
-        via: Literal["label", "entry", "default"],
-        where: Location | None,
-    ) -> PolicyRef:
-        key = PolicyKey(kind, "" if kind.startswith("Cluster") else native.key.namespace, name)
-        self._exists(key, where)
-        return PolicyRef(key, via)
-
-    def _exists(self, key: PolicyKey, where: Location | None) -> None:
-        if key in self._policies or (key, where) in self._problems:
-            return
+    def _missing(self, key: PolicyKey, where: Location | None) -> None:
         known = sorted(one.name for one in self._policies if (one.kind, one.namespace) == (key.kind, key.namespace))
         if not key.name:
             what = f"the label that names a {key.kind} is empty"
@@ -119,6 +111,10 @@ class Binder:
         else:
             what = f"there is no {key.kind} {key.name}"
         self._problems[key, where] = Problem(what=what, where=where, hint=suggestion(key.name, known))
+
+
+def _key(kind: PolicyKind, name: str, native: NativeObject) -> PolicyKey:
+    return PolicyKey(kind, "" if kind.startswith("Cluster") else native.key.namespace, name)
 
 
 def ignored_label_problems(native: NativeObject) -> list[Problem]:

@@ -1,8 +1,7 @@
 """A document as a typed value, or everything that is wrong with it, each fault with its place.
 
-msgspec stops at the first fault and names no position, so the value is checked against msgspec's own description of the
-type first, and converted when nothing is wrong. A null where the type has none counts as absent, for API servers prune
-it.
+msgspec stops at the first fault and names no position, so a value that it refuses is checked against its description
+of the type. A null where the type has none counts as absent, for API servers prune it.
 """
 
 from __future__ import annotations
@@ -47,8 +46,12 @@ def decode(
     fault.
     """
     value = instead if instead is not None else at(document.value, path)
-    check = _Check(document, secret=secret)
-    cleaned = check.value({} if value is None else value, inspect.type_info(type), path)
+    value = {} if value is None else value
+    try:
+        return msgspec.convert(value, type=type)
+    except msgspec.ValidationError:  # says the first fault only, and takes a null for one
+        check = _Check(document, secret=secret)
+        cleaned = check.value(value, inspect.type_info(type), path)
     if check.problems:
         raise RepoError(check.problems)
     return msgspec.convert(cleaned, type=type)

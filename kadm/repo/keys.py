@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from kadm.errors import Location, Problem
 from kadm.model.objects import Path
 from kadm.repo.decode import suggestion
+from kadm.repo.headers import Header
 
 PREFIX = "kubeadmiral.io/"
-_INTERNAL = "internal.kubeadmiral.io/"
 _DOMAIN = "kubeadmiral.io"
 _OURS = "kadm.io/"
 
@@ -85,56 +87,50 @@ _WRITTEN_BY_KUBEADMIRAL = {
 _OUR_ANNOTATIONS = {"ignore", "protect", "recreate", "singleton", "suspend"}
 
 
-def key_problems(labels: Mapping[str, str], annotations: Mapping[str, str], locate: Locate) -> Iterator[Problem]:
+def key_problems(header: Header, locate: Callable[[Path], Location]) -> Iterator[Problem]:
     """What is to be said about the keys of one manifest, each at the key's place."""
-    for key, value in labels.items():
-        name = _name(key)
-        if name:
-            where = locate(("metadata", "labels", key))
-            yield from _judged("label", name, value, where, _HONOURED_LABELS, _REFUSED_LABELS)
-    for key, value in annotations.items():
-        where = locate(("metadata", "annotations", key))
-        if name := _name(key):
-            yield from _judged("annotation", name, value, where, _HONOURED_ANNOTATIONS, _REFUSED_ANNOTATIONS)
-        elif key.startswith(_OURS) and key.removeprefix(_OURS) not in _OUR_ANNOTATIONS:
-            known = [_OURS + name for name in sorted(_OUR_ANNOTATIONS)]
-            yield Problem(
-                what=f"annotation {key} is none that kadm knows",
-                where=where,
-                hint=suggestion(key, known),
-                severity="warning",
-            )
+    for key, value in header.metadata.labels.items():
+        if said := _label(key, value):
+            yield replace(said, where=locate(("metadata", "labels", key)))
+    for key, value in header.metadata.annotations.items():
+        if said := _annotation(key, value):
+            yield replace(said, where=locate(("metadata", "annotations", key)))
 
 
-Locate = Callable[[Path], Location]
+def _label(key: str, value: str) -> Problem | None:
+    name = _kubeadmiral_name(key)
+    return _judged(f"label {key}", name, value, _HONOURED_LABELS, _REFUSED_LABELS) if name else None
 
 
-def _name(key: str) -> str:
+def _annotation(key: str, value: str) -> Problem | None:
+    if name := _kubeadmiral_name(key):
+        if name in _ASKED_INSTEAD:
+            hint = "kadm plan lists what it would take over; --adopt permits it"
+            return Problem(what=f"annotation {key} has no effect", hint=hint, severity="warning")
+        return _judged(f"annotation {key}", name, value, _HONOURED_ANNOTATIONS, _REFUSED_ANNOTATIONS)
+    ours = key.removeprefix(_OURS)
+    if ours == key or ours in _OUR_ANNOTATIONS:
+        return None
+    hint = suggestion(ours, sorted(_OUR_ANNOTATIONS), prefix=_OURS)
+    return Problem(what=f"annotation {key} is none that kadm knows", hint=hint, severity="warning")
+
+
+def _kubeadmiral_name(key: str) -> str:
     """The part of a KubeAdmiral key behind its domain; empty for the keys of others."""
     domain, slash, name = key.partition("/")
-    return name if slash and (domain == _DOMAIN or domain.endswith("." + _DOMAIN)) else ""
+    return name if slash and (domain == _DOMAIN or domain.endswith(f".{_DOMAIN}")) else ""
 
 
 def _judged(
-    what: str,
-    name: str,
-    value: str,
-    where: Location,
-    honoured: set[str],
-    refused: Mapping[str, tuple[tuple[str, ...], str]],
-) -> Iterator[Problem]:
-    key = PREFIX + name
+    what: str, name: str, value: str, honoured: set[str], refused: Mapping[str, tuple[tuple[str, ...], str]]
+) -> Problem | None:
+    if name in honoured and name not in refused:
+        return None
     if name in refused:
         values, instead = refused[name]
-        if value in values:
-            yield Problem(what=f"{what} {key}: {value} is not supported", where=where, hint=instead)
-    elif name in _ASKED_INSTEAD:
-        hint = "kadm plan lists what it would take over; --adopt permits it"
-        yield Problem(what=f"{what} {key} has no effect", where=where, hint=hint, severity="warning")
-    elif name in _WRITTEN_BY_KUBEADMIRAL:
+        return Problem(what=f"{what}: {value} is not supported", hint=instead) if value in values else None
+    if name in _WRITTEN_BY_KUBEADMIRAL:
         hint = "remove it from the manifest"
-        what = f"{what} {key} is KubeAdmiral's own note, and is left out"
-        yield Problem(what=what, where=where, hint=hint, severity="warning")
-    elif name not in honoured:
-        hint = suggestion(name, sorted({*honoured, *refused, *_ASKED_INSTEAD}), prefix=PREFIX)
-        yield Problem(what=f"{what} {key} is none that KubeAdmiral knows", where=where, hint=hint)
+        return Problem(what=f"{what} is KubeAdmiral's own note, and is left out", hint=hint, severity="warning")
+    hint = suggestion(name, sorted({*honoured, *refused}), prefix=PREFIX)
+    return Problem(what=f"{what} is none that KubeAdmiral knows", hint=hint)

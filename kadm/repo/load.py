@@ -225,7 +225,7 @@ class _Loader:
                 files.setdefault(file, index)
             built.update({directory: (tool, where) for directory, tool in selection.built})
         for directory, (tool, where) in sorted(built.items()):
-            what = f"{directory} has to be built with {tool}, which this version of kadm does not do"
+            what = f"{directory} needs {tool} to build it, which this version of kadm does not do"
             hint = "commit what the build makes, and name that instead"
             self.problems.append(Problem(what=what, where=where, hint=hint))
         return files

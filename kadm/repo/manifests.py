@@ -91,7 +91,7 @@ def read_object(
     if misplaced := _misplaced(header, document):
         return None, [misplaced]
     problems = header_problems(header, document)
-    problems += key_problems(metadata.labels, metadata.annotations, document.locate)
+    problems += key_problems(header, document.locate)
     problems += _content_problems(gvk.group, gvk.kind, document)
     namespaced = is_namespaced(gvk.group, gvk.kind, scopes)
     space = metadata.namespace

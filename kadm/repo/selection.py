@@ -52,9 +52,7 @@ def select(tree: Tree, entry: str, where: Location, *, skip: Set[str] = frozense
 def _checked(entry: str, where: Location) -> str:
     path = posixpath.normpath(entry)
     if not entry or posixpath.isabs(path) or path == ".." or path.startswith("../"):
-        raise _fault(
-            f'"{entry}" is not below kadm.yaml', where, "name a file or directory beside kadm.yaml or below it"
-        )
+        raise _fault(f'"{entry}" is not below kadm.yaml', where, "name what is beside kadm.yaml or below it")
     return path
 
 

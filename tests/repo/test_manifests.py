@@ -1,0 +1,274 @@
+"""Native objects: identity, namespaces, lists, and what an API server would refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.repo.fleets import FLEET, an_object, loaded, problems_of, warnings_of
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: NAME.example.com}
+spec: {group: example.com, names: {kind: KIND}, scope: SCOPE}
+"""
+
+
+def a_crd(kind: str, scope: str) -> str:
+    return CRD.replace("NAME", kind.lower()).replace("KIND", kind).replace("SCOPE", scope)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "namespaced"),
+    [
+        pytest.param(an_object(), "ConfigMap default/x", True, id="the Fleet's namespace"),
+        pytest.param(an_object(metadata="namespace: a"), "ConfigMap a/x", True, id="its own namespace"),
+        pytest.param(an_object("v1 Namespace"), "Namespace x", False, id="cluster scope"),
+        pytest.param(
+            a_crd("Sink", "Cluster") + "---\n" + an_object("example.com/v1 Sink"),
+            "Sink.example.com x",
+            False,
+            id="scope of a CRD: Cluster",
+        ),
+        pytest.param(
+            a_crd("Tap", "Namespaced") + "---\n" + an_object("example.com/v1 Tap"),
+            "Tap.example.com default/x",
+            True,
+            id="scope of a CRD: Namespaced",
+        ),
+        pytest.param(
+            an_object("example.com/v1 Unknown"), "Unknown.example.com x", None, id="unknown kind without a namespace"
+        ),
+        pytest.param(
+            an_object("example.com/v1 Unknown", metadata="namespace: a"),
+            "Unknown.example.com a/x",
+            None,
+            id="unknown kind with a namespace",
+        ),
+        pytest.param(an_object("v1 ConfigMap", metadata="namespace: null"), "ConfigMap default/x", True, id="null"),
+        pytest.param(
+            an_object("rbac.authorization.k8s.io/v1 ClusterRole", "system:a:B"),
+            "ClusterRole.rbac.authorization.k8s.io system:a:B",
+            False,
+            id="names of RBAC",
+        ),
+    ],
+)
+def test_identity(tmp_path: Path, text: str, key: str, namespaced: bool | None) -> None:
+    repo = loaded(tmp_path, {"manifests/web.yaml": text})
+    found = {str(one.key): (one.namespaced, one.object["metadata"].get("namespace", "")) for one in repo.manifests}
+    namespace = key.split()[1].rpartition("/")[0]
+    assert found[key] == (namespaced, namespace)
+
+
+def test_entries_give_namespaces_and_the_longest_path_wins(tmp_path: Path) -> None:
+    entries = "[manifests, {path: manifests/vendor, namespace: v}, {path: manifests/vendor/a.yaml, namespace: w}]"
+    files = {
+        "kadm.yaml": FLEET + f"spec: {{namespace: shared, manifests: {entries}}}\n",
+        "manifests/vendor/a.yaml": an_object(name="a"),
+        "manifests/vendor/b.yaml": an_object(name="b"),
+    }
+    names = [one.key.qualified_name for one in loaded(tmp_path, files).manifests]
+    assert names == ["v/b", "w/a", "shared/web"]
+
+
+def test_lists_are_expanded(tmp_path: Path) -> None:
+    text = """\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+- apiVersion: v1
+  kind: List
+  items:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: b}
+- apiVersion: v1
+  kind: ConfigMapList
+  items:
+  - metadata: {name: c}
+- {apiVersion: v1, kind: List, items: null}
+"""
+    repo = loaded(tmp_path, {"manifests/web.yaml": text})
+    assert [(str(one.key), str(one.location), str(one.locate(("metadata", "name")))) for one in repo.manifests] == [
+        ("ConfigMap default/a", "manifests/web.yaml:4:3", "manifests/web.yaml:4:54"),
+        ("ConfigMap default/b", "manifests/web.yaml:8:5", "manifests/web.yaml:10:22"),
+        ("ConfigMap default/c", "manifests/web.yaml:14:5", "manifests/web.yaml:14:22"),
+    ]
+    assert repo.manifests[2].object["kind"] == "ConfigMap"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        pytest.param(
+            "a: 1\n",
+            [
+                "1:1: `apiVersion` is missing; it must be text",
+                "1:1: `kind` is missing; it must be text",
+                "1:1: `metadata` is missing; it must be an object",
+            ],
+            id="no object",
+        ),
+        pytest.param("apiVersion: v1\nkind: X\nmetadata: {}\n", ["3:11: `metadata.name` is missing"], id="no name"),
+        pytest.param(
+            "apiVersion: v1\nkind: X\nmetadata: {generateName: a-}\n",
+            [
+                (
+                    "3:12: `metadata.generateName` cannot stand for a name"
+                    " (write metadata.name: every run would make another object)"
+                )
+            ],
+            id="generateName",
+        ),
+        pytest.param(
+            an_object("a/b/v1 X"),
+            ['1:13: "a/b/v1" is no apiVersion (write group/version, or v1 for the core group)'],
+            id="apiVersion",
+        ),
+        pytest.param(
+            an_object(metadata="namespace: A, labels: {a b: x, c: -}, annotations: {_: x}"),
+            [
+                (
+                    '3:32: "A" cannot name a namespace'
+                    " (use lower-case letters, digits and -, a letter or digit at both ends, 63 at most)"
+                ),
+                "3:44: 'a b' is no label key",
+                "3:52: '-' is no label value (of 'c')",
+                "3:73: '_' is no annotation key",
+            ],
+            id="syntax of metadata",
+        ),
+        pytest.param(
+            an_object(metadata="labels: {a: true}, annotations: {b: 1}"),
+            [
+                "3:33: `metadata.labels.a` must be text, and is true (put it in quotes)",
+                "3:57: `metadata.annotations.b` must be text, and is 1 (put it in quotes)",
+            ],
+            id="labels and annotations that are no text",
+        ),
+        pytest.param(
+            an_object("v1 Secret", metadata="annotations: {b: 4711}", rest="data: {a: 4712, b: not base64!}\n"),
+            ["3:38: `metadata.annotations.b` must be text, and is a number (put it in quotes)"],
+            id="no value of a Secret, even in its metadata",
+        ),
+        pytest.param(
+            an_object("v1 Secret", rest="data: {a: 4712, b: not base64!}\nstringData: {c: true, d: null, e: [1]}\n"),
+            [
+                "4:11: `data.a` must be text (put it in quotes)",
+                "4:20: `data.b` is not base64 (write plain text under stringData)",
+                "5:17: `stringData.c` must be text (put it in quotes)",
+                "5:26: `stringData.d` must be text",
+                "5:35: `stringData.e` must be text",
+            ],
+            id="no value of a Secret",
+        ),
+        pytest.param(
+            an_object(rest="data: [1]\nbinaryData: {a: x}\n"),
+            ["4:7: `data` must be an object", "5:17: `binaryData.a` is not base64 (write plain text under data)"],
+            id="ConfigMap",
+        ),
+        pytest.param("apiVersion: v1\nkind: List\nitems: {}\n", ["3:8: `items` of a List must be a list"], id="list"),
+        pytest.param(
+            "apiVersion: v1\nkind: List\nitems: [1]\n",
+            ["3:9: an item of a List must be an object"],
+            id="item of a list",
+        ),
+        pytest.param(
+            an_object() + "---\n" + an_object(),
+            [
+                (
+                    "5:1: ConfigMap default/x is there twice: it stands first at manifests/web.yaml:1:1"
+                    " (remove or rename one of them)"
+                )
+            ],
+            id="twice",
+        ),
+        pytest.param(
+            an_object("apps/v1 Deployment") + "---\n" + an_object("apps/v1beta1 Deployment"),
+            [
+                (
+                    "5:1: Deployment.apps default/x is there twice: it stands first at manifests/web.yaml:1:1"
+                    " (remove or rename one of them)"
+                )
+            ],
+            id="twice, in two versions",
+        ),
+    ],
+)
+def test_refusals(tmp_path: Path, text: str, problems: list[str]) -> None:
+    assert problems_of(tmp_path, {"manifests/web.yaml": text}) == [f"manifests/web.yaml:{one}" for one in problems]
+
+
+def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -> None:
+    text = an_object("rbac.authorization.k8s.io/v1 ClusterRole", metadata="namespace: a")
+    assert warnings_of(tmp_path, {"manifests/web.yaml": text}) == [
+        "manifests/web.yaml:3:32: a ClusterRole has no namespace; a is left out (remove it)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        pytest.param('annotations: {kubeadmiral.io/no-scheduling: "1"}', "", id="honoured"),
+        pytest.param('annotations: {internal.kubeadmiral.io/followers: "[]"}', "", id="internal twin"),
+        pytest.param("annotations: {kubeadmiral.io/orphan: ''}", "", id="a value that means the default"),
+        pytest.param("labels: {kubeadmiral.io/hpa-mode: distributed}", "", id="label"),
+        pytest.param("annotations: {kadm.io/protect: 'true'}", "", id="ours"),
+        pytest.param("annotations: {example.com/orphan: all}", "", id="somebody else's"),
+        pytest.param(
+            "annotations: {kubeadmiral.io/dry-run: 'true'}",
+            "annotation kubeadmiral.io/dry-run: true is not supported"
+            " (kadm plan shows what would happen; kadm.io/suspend holds an object back)",
+            id="dry run",
+        ),
+        pytest.param(
+            "annotations: {kubeadmiral.io/orphan: all}",
+            "annotation kubeadmiral.io/orphan: all is not supported"
+            ' (kadm releases adopted objects, and keeps those marked kadm.io/protect: "true")',
+            id="orphan",
+        ),
+        pytest.param(
+            "labels: {kubeadmiral.io/hpa-mode: centralized}",
+            "label kubeadmiral.io/hpa-mode: centralized is not supported"
+            " (kadm divides the HorizontalPodAutoscaler over the members with its workload)",
+            id="central HPA",
+        ),
+        pytest.param(
+            "annotations: {kubeadmiral.io/no-schedulin: x}",
+            "annotation kubeadmiral.io/no-schedulin is none that KubeAdmiral knows"
+            " (did you mean `kubeadmiral.io/no-scheduling`?)",
+            id="mistyped",
+        ),
+        pytest.param(
+            "annotations: {kubeadmiral.io/conflict-resolution: adopt}",
+            "warning annotation kubeadmiral.io/conflict-resolution has no effect"
+            " (kadm plan lists what it would take over; --adopt permits it)",
+            id="adoption is asked for instead",
+        ),
+        pytest.param(
+            "annotations: {kubeadmiral.io/scheduling: '{}'}",
+            "warning annotation kubeadmiral.io/scheduling is KubeAdmiral's own note, and is left out"
+            " (remove it from the manifest)",
+            id="written by KubeAdmiral",
+        ),
+        pytest.param(
+            "annotations: {kadm.io/protekt: x}",
+            "warning annotation kadm.io/protekt is none that kadm knows (did you mean `kadm.io/protect`?)",
+            id="ours, mistyped",
+        ),
+    ],
+)
+def test_keys_of_kubeadmiral(tmp_path: Path, metadata: str, said: str) -> None:
+    files: dict[str, str | None] = {"manifests/web.yaml": an_object(metadata=metadata)}
+    column = an_object(metadata=metadata).split("\n")[2].rindex(metadata.split(": ")[-1]) + 1
+    place = f"manifests/web.yaml:3:{column}: "
+    if said.startswith("warning "):
+        assert warnings_of(tmp_path, files) == [place + said.removeprefix("warning ")]
+    elif said:
+        assert problems_of(tmp_path, files) == [place + said]
+    else:
+        assert warnings_of(tmp_path, files) == []
