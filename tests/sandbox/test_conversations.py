@@ -1,4 +1,4 @@
-"""The sandbox answers as the recorded conversations with a real API server say."""
+"""The API answers as the recorded conversations with a real server say; ``controllers`` has those that need controllers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.sandbox.conversations import Conversation, data_directory, load, play_all
+from tests.sandbox.conversations import CONTROLLERS, Conversation, data_directory, load, play_all
 
 AT_ONCE = 64
 
@@ -20,7 +20,7 @@ def _conversations() -> tuple[Conversation, ...]:
     return () if directory is None else load(directory)
 
 
-CONVERSATIONS = {item.id: item for item in _conversations()}
+CONVERSATIONS = {item.id: item for item in _conversations() if CONTROLLERS not in item.tags}
 
 
 def _parameters() -> Sequence[object]:
