@@ -18,6 +18,12 @@ Color = Literal["auto", "always", "never"]
 UNLIMITED = 100_000
 """Width where nobody looks: a file or a pipe gets whole lines."""
 
+GAP = 2
+"""Between the columns of a table."""
+
+NARROWEST = 12
+"""A column that gives way keeps so much."""
+
 
 @dataclass
 class Console:
@@ -93,25 +99,53 @@ class Console:
             line = Text.assemble((f"{problem.severity}: ", style), one_line(str(problem)))
             self.rich("err").print(line, soft_wrap=True)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Sequence[str] = ()) -> None:
-        """A table on stdout: fitted to a terminal, whole lines elsewhere. ``numbers`` names right-aligned columns."""
-        from rich.table import Table
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        *,
+        numbers: Sequence[str] = (),
+        gives_way: str = "",
+        notes: Sequence[str] = (),
+    ) -> None:
+        """A table on stdout, a line per row: what people look at, and grep.
 
+        ``numbers`` names right-aligned columns; ``gives_way`` is the one column that is cut where a terminal is too
+        narrow; the rest stays whole, whatever the width. A column that says nothing in any row is left out. ``notes``
+        has a text per row: what is not empty stands below its row.
+        """
+        from rich.table import Table
+        from rich.text import Text
+
+        cells = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
+        said = [index for index in range(len(columns)) if not cells or any(row[index].plain for row in cells)]
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for index, column in enumerate(columns):
-            last = index == len(columns) - 1
+        whole = 0
+        for index in said:
+            width = max(len(columns[index]), *(row[index].cell_len for row in cells), 0)
+            cut = columns[index] == gives_way
+            whole += (min(width, NARROWEST) if cut else width) + GAP
             table.add_column(
-                column,
-                justify="right" if column in numbers else "left",
-                overflow="fold" if last else "ellipsis",
-                no_wrap=not last,
+                columns[index],
+                justify="right" if columns[index] in numbers else "left",
+                min_width=None if cut else width,
+                no_wrap=not cut,
             )
-        for row in rows:
-            table.add_row(*row)
+            for row in cells:
+                row[index].no_wrap = True
+                row[index].overflow = "ellipsis"
+        for row in cells:
+            table.add_row(*(row[index] for index in said))
         console = self.rich("out")
+        console.width = max(console.width, whole)
         with console.capture() as capture:
             console.print(table)
-        self.data("\n".join(line.rstrip() for line in capture.get().splitlines()))
+        header, *lines = capture.get().splitlines()
+        self.data(header.rstrip())
+        for index, line in enumerate(lines):
+            self.data(line.rstrip())
+            if index < len(notes) and notes[index]:
+                self.print(Text(f"  {one_line(notes[index])}", style="yellow"))
 
     def confirm(self, question: str) -> bool:
         """Whether the person at the terminal says yes. Only to be asked where ``interactive``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kadm.cli.plan_groups import Group, grouped
+from kadm.cli.plan_groups import Group, grouped, note, where
 from kadm.cli.plan_text import MARKS, named, shown, summary_line
 from kadm.model.plan import Plan
 
@@ -31,14 +31,14 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
         head.append("")
     groups = grouped(plan.changes)
     removals = [group for group in groups if group.change.action in ("delete", "release")]
-    head += _list("Leaves the members", [_headline(group) for group in removals])
+    head += _list("Leaves the members", [_headline(group, plan) for group in removals])
     head += _list(
         "Held back",
         [f"{_code(named(one.change.key))} in {one.change.cluster}: {one.why} ({_code(one.flag)})" for one in plan.held],
     )
     head += _list("Members that could not be read", [f"{one.member}: {one.what}" for one in plan.unread])
     head += _list("Problems", [str(one) for one in dict.fromkeys(plan.problems)])
-    blocks = [_block(group) for group in groups if group not in removals]
+    blocks = [_block(group, plan) for group in groups if group not in removals]
     return _bounded("\n".join(head), blocks, limit_bytes)
 
 
@@ -54,9 +54,9 @@ def _bounded(head: str, blocks: list[str], limit_bytes: int) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def _block(group: Group) -> str:
+def _block(group: Group, plan: Plan) -> str:
     change = group.change
-    lines = [f"\n- {_headline(group)}"]
+    lines = [f"\n- {_headline(group, plan)}"]
     if change.action != "create":
         for field in change.fields:
             by = f" (set by {field.manager})" if field.manager else ""
@@ -64,10 +64,10 @@ def _block(group: Group) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(group: Group) -> str:
+def _headline(group: Group, plan: Plan) -> str:
     mark, _ = MARKS[group.change.action]
-    note = f" ({group.change.note})" if group.change.note else ""
-    return f"{_code(mark)} {group.change.action} {_code(named(group.change.key))} in {', '.join(group.members)}{note}"
+    said = f" ({text})" if (text := note(group, plan)) else ""
+    return f"{_code(mark)} {group.change.action} {_code(named(group.change.key))} in {where(group, plan)}{said}"
 
 
 def _list(title: str, entries: list[str]) -> list[str]:

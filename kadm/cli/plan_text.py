@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kadm.cli.plan_groups import Group, grouped
+from kadm.cli.plan_groups import Group, grouped, note, where
 from kadm.model.objects import JsonValue, ObjectKey
 from kadm.model.plan import Action, FieldChange, Held, Plan, Summary
 
@@ -40,8 +40,8 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
     """The plan, a styled line at a time; identical changes are grouped over members."""
     from rich.text import Text
 
-    for group in grouped(plan.changes):
-        yield _headline(group, members=plan_members(plan))
+    for group in grouped(plan.changes, creates_by_fields=shows_fields_of_creates):
+        yield _headline(group, plan)
         if group.change.action != "create" or shows_fields_of_creates:
             for field in group.change.fields:
                 yield _field_line(field)
@@ -63,11 +63,6 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
             for key, reason in objects.items():
                 yield Text(f"  {member}: {named(key)}: {reason}")
     yield Text(("\n" if plan.changes or plan.held or plan.frozen else "") + summary_line(plan.summary), style="bold")
-
-
-def plan_members(plan: Plan) -> frozenset[str]:
-    """Every member that the plan changes something in."""
-    return frozenset(change.cluster for change in plan.changes)
 
 
 def summary_line(summary: Summary) -> str:
@@ -92,14 +87,13 @@ def shown(value: JsonValue) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
-def _headline(group: Group, *, members: frozenset[str]) -> Text:
+def _headline(group: Group, plan: Plan) -> Text:
     from rich.text import Text
 
     mark, style = MARKS[group.change.action]
-    where = "all members" if len(group.members) > 1 and set(group.members) == members else ", ".join(group.members)
-    line = Text.assemble((f"{mark} {named(group.change.key)}", style), ("  in ", "dim"), where)
-    if group.change.note:
-        line.append(f"  ({group.change.note})", style="dim")
+    line = Text.assemble((f"{mark} {named(group.change.key)}", style), ("  in ", "dim"), where(group, plan))
+    if said := note(group, plan):
+        line.append(f"  ({said})", style="dim")
     return line
 
 

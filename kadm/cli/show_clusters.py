@@ -76,11 +76,12 @@ def _cluster(state: MemberState | Unread, cluster: FederatedCluster) -> dict[str
 def _table(console: Console, seen: Observation, members: dict[str, FederatedCluster]) -> None:
     from rich.text import Text
 
-    rows = []
+    rows, notes = [], []
     for name, state in seen.members.items():
         labels = ",".join(f"{key}={value}" for key, value in sorted(members[name].labels.items())) or "-"
         if isinstance(state, Unread):
-            rows.append([name, Text("unreachable", style="red"), "-", "-", "-", "-", "-", labels, state.problem.what])
+            rows.append([name, Text("unreachable", style="red"), "-", "-", "-", "-", "-", labels])
+            notes.append("")  # stderr says why
             continue
         ready = {"True": Text("ready", style="green"), "False": Text("not ready", style="red")}.get(
             state.ready, Text("unknown", style="magenta")
@@ -96,11 +97,13 @@ def _table(console: Console, seen: Observation, members: dict[str, FederatedClus
                 _share(state, "memory"),
                 str(len(state.record.objects) if state.record else 0),
                 labels,
-                state.ready_reason,
             ]
         )
-    columns = ["NAME", "STATUS", "VERSION", "NODES", "CPU FREE", "MEMORY FREE", "OBJECTS", "LABELS", "REASON"]
-    console.table(columns, rows, numbers=("NODES", "CPU FREE", "MEMORY FREE", "OBJECTS"))
+        notes.append("" if state.ready == "True" else state.ready_reason)
+    columns = ["NAME", "STATUS", "VERSION", "NODES", "CPU FREE", "MEMORY FREE", "OBJECTS", "LABELS"]
+    console.table(
+        columns, rows, numbers=("NODES", "CPU FREE", "MEMORY FREE", "OBJECTS"), gives_way="LABELS", notes=notes
+    )
 
 
 def _share(state: MemberState, resource: str) -> str:
