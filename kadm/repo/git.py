@@ -18,6 +18,7 @@ from typing import IO
 from kadm.errors import Problem, RepoError
 from kadm.model.repository import Revision
 
+_ELSEWHERE = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_WORK_TREE"})
 _NOT_A_REPOSITORY = "not a git repository"
 
 
@@ -137,7 +138,9 @@ def _try(directory: Path, *arguments: str) -> tuple[int, bytes, str]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    # Within a git hook these name another repository or index than the directory's own.
+    kept = {key: value for key, value in os.environ.items() if key not in _ELSEWHERE}
+    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 def _fault(what: str, why: str, hint: str) -> RepoError:

@@ -212,7 +212,7 @@ def _propagation_problems(spec: PropagationPolicySpec, document: Document) -> li
     path: Path = ("spec", "autoMigration", "when")
     if written.get("when") == {}:
         what = "`spec.autoMigration.when` is empty"
-        hint = "write podUnschedulableFor, or leave `when` out, which means one minute"
+        hint = "write podUnschedulableFor, or leave `when` out: one minute"
         problems.append(Problem(what=what, where=document.locate(path), hint=hint))
     if spec.auto_migration is not None:
         problems += _duration_problems(
