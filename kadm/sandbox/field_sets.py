@@ -61,24 +61,16 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
     """What is in ``left`` and not in ``right``. A field in ``right`` does not take the fields below it away."""
-    if not right:
-        return left
-    out: FieldSet = {}
-    for element, mine in left.items():
-        if element == SELF:
-            continue
-        theirs = right.get(element)
-        if theirs is None:
-            out[element] = mine
-            continue
-        node = node_of(owns(mine) and not owns(theirs), difference(_below(mine), _below(theirs)))
-        if node is not None:
-            out[element] = node
-    return out
+    return _left(left, right, deep=False)
 
 
 def without(left: FieldSet, right: FieldSet) -> FieldSet:
     """What is in ``left`` and neither in ``right`` nor below a field of ``right``."""
+    return _left(left, right, deep=True)
+
+
+def _left(left: FieldSet, right: FieldSet, *, deep: bool) -> FieldSet:
+    """What ``right`` leaves of ``left``; ``deep`` says that a field in ``right`` takes those below it away too."""
     if not right:
         return left
     out: FieldSet = {}
@@ -88,8 +80,8 @@ def without(left: FieldSet, right: FieldSet) -> FieldSet:
         theirs = right.get(element)
         if theirs is None:
             out[element] = mine
-        elif not owns(theirs):
-            node = node_of(owns(mine), without(_below(mine), theirs))
+        elif not (deep and owns(theirs)):
+            node = node_of(owns(mine) and not owns(theirs), _left(_below(mine), _below(theirs), deep=deep))
             if node is not None:
                 out[element] = node
     return out

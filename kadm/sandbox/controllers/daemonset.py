@@ -11,14 +11,15 @@ from kadm.sandbox.controllers.actions import Action, Create, Delete, Update, per
 from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import being_deleted, condition, labels_of, owned_by, scaled, without_zeros
 from kadm.sandbox.controllers.pods import available, finished, next_available_in, pod_from_template, ready
-from kadm.sandbox.controllers.replicaset import adoptions, pod_owner
+from kadm.sandbox.controllers.replicaset import adoptions
 from kadm.sandbox.controllers.revisions import HASH_LABEL, History, excess, history
 from kadm.sandbox.controllers.revisions import RESOURCE as REVISIONS
 from kadm.sandbox.controllers.scheduler import node_matches, tolerated
+from kadm.sandbox.controllers.waking import itself_or_pod_owner
+from kadm.sandbox.kinds.defaults.workloads import TEMPLATE_GENERATION
 
 RESOURCE = "daemonsets.apps"
 GENERATION_LABEL = "pod-template-generation"
-GENERATION = "deprecated.daemonset.template.generation"
 
 TOLERATIONS = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
@@ -35,7 +36,7 @@ def daemon_pod(daemonset: Object, node: str, digest: str) -> Object:
     template = daemonset["spec"]["template"]
     pod = pod_from_template(template, daemonset)
     annotations = daemonset["metadata"].get("annotations") or {}
-    generation = annotations.get(GENERATION) or str(daemonset["metadata"].get("generation", 1))
+    generation = annotations.get(TEMPLATE_GENERATION) or str(daemonset["metadata"].get("generation", 1))
     pod["metadata"]["labels"] = {
         **(pod["metadata"].get("labels") or {}),
         HASH_LABEL: digest,
@@ -146,12 +147,8 @@ class DaemonSets:
     api: ApiServer
 
     def wakes(self, event: Event) -> Iterable[Key]:
-        metadata = event.object["metadata"]
-        if event.resource == RESOURCE:
-            yield metadata["namespace"], metadata["name"]
-        elif event.resource == "pods":
-            yield from pod_owner(self.api, event, "DaemonSet", RESOURCE)
-        elif event.resource == "nodes":
+        yield from itself_or_pod_owner(self.api, event, "DaemonSet", RESOURCE)
+        if event.resource == "nodes":
             for daemonset in self.api.list(RESOURCE):
                 yield daemonset["metadata"]["namespace"], daemonset["metadata"]["name"]
 

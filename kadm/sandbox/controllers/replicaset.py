@@ -27,6 +27,7 @@ from kadm.sandbox.controllers.pods import (
     pod_from_template,
     ready,
 )
+from kadm.sandbox.controllers.waking import itself_or_pod_owner
 from kadm.sandbox.label_selectors import selects
 
 RESOURCE = "replicasets.apps"
@@ -97,11 +98,7 @@ class ReplicaSets:
     api: ApiServer
 
     def wakes(self, event: Event) -> Iterable[Key]:
-        metadata = event.object["metadata"]
-        if event.resource == RESOURCE:
-            yield metadata["namespace"], metadata["name"]
-        elif event.resource == "pods":
-            yield from pod_owner(self.api, event, "ReplicaSet", RESOURCE)
+        return itself_or_pod_owner(self.api, event, "ReplicaSet", RESOURCE)
 
     def sync(self, namespace: str, name: str) -> float | None:
         replicaset = self.api.find(RESOURCE, namespace, name)
@@ -126,20 +123,6 @@ class ReplicaSets:
         if refusal:
             raise refusal
         return next_available_in(owned, replicaset["spec"].get("minReadySeconds", 0), now)
-
-
-def pod_owner(api: ApiServer, event: Event, kind: str, resource: str) -> Iterable[Key]:
-    """The keys of the ``kind`` that controls the event's pod, or of those that could adopt it."""
-    pod = event.object
-    namespace = pod["metadata"]["namespace"]
-    owners = [ref for state in (pod, event.previous) if state and (ref := controller_of(state))]
-    for ref in owners:
-        if ref["kind"] == kind:
-            yield namespace, ref["name"]
-    if not owners and event.type != "DELETED":
-        for candidate in api.list(resource, namespace):
-            if selects(candidate["spec"].get("selector"), labels_of(pod)):
-                yield namespace, candidate["metadata"]["name"]
 
 
 def _failure(replicaset: Object, refusal: ApiError | None, now: datetime) -> Object | None:

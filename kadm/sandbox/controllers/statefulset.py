@@ -12,9 +12,10 @@ from kadm.sandbox.controllers.actions import Action, Create, Delete, Update, per
 from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import being_deleted, labels_of, owned_by, without_zeros
 from kadm.sandbox.controllers.pods import available, finished, next_available_in, phase, pod_from_template, ready
-from kadm.sandbox.controllers.replicaset import adoptions, pod_owner
+from kadm.sandbox.controllers.replicaset import adoptions
 from kadm.sandbox.controllers.revisions import HASH_LABEL, History, excess, history
 from kadm.sandbox.controllers.revisions import RESOURCE as REVISIONS
+from kadm.sandbox.controllers.waking import itself_or_pod_owner
 
 RESOURCE = "statefulsets.apps"
 CLAIMS = "persistentvolumeclaims"
@@ -53,11 +54,7 @@ class StatefulSets:
     api: ApiServer
 
     def wakes(self, event: Event) -> Iterable[Key]:
-        metadata = event.object["metadata"]
-        if event.resource == RESOURCE:
-            yield metadata["namespace"], metadata["name"]
-        elif event.resource == "pods":
-            yield from pod_owner(self.api, event, "StatefulSet", RESOURCE)
+        return itself_or_pod_owner(self.api, event, "StatefulSet", RESOURCE)
 
     def sync(self, namespace: str, name: str) -> float | None:
         statefulset = self.api.find(RESOURCE, namespace, name)
