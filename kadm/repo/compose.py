@@ -157,10 +157,10 @@ class Composer:
             elif kind is AliasEvent:
                 anchored = anchors.get(event.anchor)
                 if anchored is None:
-                    raise self._stop(event, source, f"no anchor &{event.anchor} stands before its alias")
+                    raise self._stop(event, source, "nothing that this alias names stands before it")
                 value, raw, repeated = anchored
                 if raw is _OPEN:
-                    raise self._stop(event, source, f"the alias *{event.anchor} stands inside of what it repeats")
+                    raise self._stop(event, source, "the alias stands inside of what it repeats")
                 cost += repeated
                 if key is _NO_KEY:
                     if raw is _MISSING:
@@ -213,7 +213,10 @@ class Composer:
         elif isinstance(raw, str) or reads_as_written(text):
             return self._values.setdefault(text, value), raw
         elif not quiet:
-            self._surprise(event, source, f"`{text}` is read as {_shown(value)}", "put it in quotes if it means text")
+            what = "a plain value of a Secret is read as no text"
+            if not source.may_hold_secrets:
+                what = f"`{text}` is read as {_shown(value)}"
+            self._surprise(event, source, what, "put it in quotes if it means text")
         return value, raw
 
     def _key(self, event: Node, source: Source, *, in_flow: bool) -> Any:

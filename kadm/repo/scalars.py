@@ -54,7 +54,7 @@ MERGE_TAG = _STANDARD + "merge"
 
 
 class ScalarError(ValueError):
-    """The scalar contradicts its tag, or is a number that JSON cannot hold. The message is worded for the user."""
+    """The scalar contradicts its tag, or JSON cannot hold it. The message does not quote it, for it may be secret."""
 
 
 def plain_scalar(text: str) -> ScalarValue:
@@ -90,7 +90,7 @@ def tagged_scalar(tag: str, text: str) -> ScalarValue:
         return float(value)
     found = _kind(value)
     if found != name:
-        raise ScalarError(f"`{_shortened(text)}` is no !!{name}")
+        raise ScalarError(f"the text is no !!{name}")
     return value
 
 
@@ -216,7 +216,3 @@ def _float_key(value: float) -> str:
         return f"{sign}0.{'0' * (-power - 1)}{digits}"
     whole, fraction = digits[: power + 1].ljust(power + 1, "0"), digits[power + 1 :]
     return sign + whole + ("." + fraction if fraction else "")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"

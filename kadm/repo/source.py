@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from kadm.errors import Location
+
+_SECRET = re.compile(rb"\bSecret(?:List)?\b")
 
 
 class Source:
@@ -19,6 +22,11 @@ class Source:
         self.column = column
         self.escapes_slash = b"\\/" in text
         self._decoded: str | None = None
+
+    @property
+    def may_hold_secrets(self) -> bool:
+        """Whether this may be a Secret, or hold one: then no message may quote its values."""
+        return _SECRET.search(self.text) is not None
 
     @property
     def start(self) -> Location:

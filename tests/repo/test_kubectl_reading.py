@@ -145,3 +145,15 @@ WRITTEN: dict[str, Any] = {
 def test_kubectl_reads_back_what_kadm_writes(tmp_path: Path) -> None:
     text = HEAD + to_yaml(WRITTEN)
     assert same(ask_kubectl(text, tmp_path), [WRITTEN])
+
+
+def real_manifests() -> list[Path]:
+    folder = os.environ.get("KADM_TEST_DATA")
+    return sorted((Path(folder) / "real-manifests").glob("*.yaml")) if folder else []
+
+
+@needs_kubectl
+@pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in real_manifests()])
+def test_real_manifests(file: Path, tmp_path: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert ask_kubectl(text, tmp_path) == reading(text)
