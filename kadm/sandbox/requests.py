@@ -140,8 +140,11 @@ def default_manager(user_agent: str) -> str:
     return user_agent.split("/", 1)[0][:128]
 
 
+OptionsKind = Literal["CreateOptions", "UpdateOptions", "PatchOptions"]
+
+
 def write_options(
-    kind: Literal["CreateOptions", "UpdateOptions", "PatchOptions"],
+    kind: OptionsKind,
     query: Mapping[str, str],
     *,
     user_agent: str,

@@ -13,7 +13,8 @@ from aiohttp import web
 
 from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Authenticator
-from kadm.sandbox.endpoint import Answer, Endpoint, Request, Stream
+from kadm.sandbox.endpoint import Endpoint
+from kadm.sandbox.exchange import Answer, Request, Stream
 from kadm.sandbox.responses import too_large
 from kadm.sandbox.watches import Notice
 

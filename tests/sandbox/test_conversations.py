@@ -1,4 +1,4 @@
-"""The API answers as the recorded conversations with a real server say; ``controllers`` has those that need controllers."""
+"""The API answers as recorded conversations with a real server say (those with controllers: see ``controllers``)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ import pytest
 
 from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Authenticator
-from kadm.sandbox.endpoint import Answer, Endpoint, Request, Stream
+from kadm.sandbox.endpoint import Endpoint
+from kadm.sandbox.exchange import Answer, Request, Stream
 from kadm.sandbox.store import Object
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,7 +10,8 @@ import pytest
 
 from kadm.sandbox.api import ApiServer
 from kadm.sandbox.auth import Authenticator
-from kadm.sandbox.endpoint import Answer, Endpoint, Request
+from kadm.sandbox.endpoint import Endpoint
+from kadm.sandbox.exchange import Answer, Request
 
 TOKEN = "t"
 CONFIG_MAP = "/api/v1/namespaces/default/configmaps/a"
