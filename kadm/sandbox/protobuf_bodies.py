@@ -1,12 +1,9 @@
 """Request bodies in Kubernetes' protobuf form, which kubectl sends for built-in kinds; answers go out as JSON.
 
-A body is the four bytes ``k8s\\0`` and a ``runtime.Unknown`` message (1: type meta, 2: the object's own message). What
-the fields of a message are is in ``protobuf_fields.json``. Source: the generated.proto files of kubernetes/api and
-apimachinery, branch release-1.36, with the JSON names of their Go types. Its sections: ``kinds``: apiVersion/kind →
-type; ``types``: type → field number → ``name:shape``. The name ``>`` stands for fields that JSON has in the parent
-itself. A shape is ``[`` (repeated) or ``{`` (map with text keys) before: ``s`` text, ``y`` bytes, ``b`` bool, ``i``
-integer, ``f`` double, ``q`` quantity, ``x`` integer or text, ``t`` time, ``u`` time with microseconds, ``d`` duration,
-``r`` raw JSON, ``e`` a wrapped list of texts, or ``#`` and a type.
+A body is the four bytes ``k8s\\0`` and a ``runtime.Unknown`` message (1: type meta, 2: the object's own message). Which
+numbers the fields of a message have is in ``protobuf_fields.json``: type → field number → the field's name in JSON, or
+``>`` and a type whose fields JSON has in the parent itself. Of which types the fields are is in ``schema``. Source: the
+generated.proto files of kubernetes/api and apimachinery, branch release-1.36, with the JSON names of their Go types.
 """
 
 from __future__ import annotations
@@ -22,11 +19,13 @@ from typing import Any
 
 import msgspec
 
+from kadm.sandbox.schema import Atom, builtin
 from kadm.sandbox.store import Object
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 
 _MAGIC = b"k8s\x00"
+_INLINE = ">"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,15 +33,10 @@ class ProtobufError(ValueError):
     """A body is no Kubernetes protobuf, or of a kind whose fields are not known."""
 
 
-class _Data(msgspec.Struct, frozen=True):
-    kinds: dict[str, str]
-    types: dict[str, dict[str, str]]
-
-
 @functools.cache
-def _data() -> _Data:
+def _names() -> dict[str, dict[str, str]]:
     raw = resources.files(__package__).joinpath("protobuf_fields.json").read_bytes()
-    return msgspec.json.decode(raw, type=_Data)
+    return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
 
 
 def read_protobuf(raw: bytes) -> Object:
@@ -53,10 +47,11 @@ def read_protobuf(raw: bytes) -> Object:
         envelope = dict(_fields(memoryview(raw)[len(_MAGIC) :]))
         meta = dict(_fields(envelope.get(1, b"")))
         api_version, kind = _text(meta.get(1, b"")), _text(meta.get(2, b""))
-        type_name = _data().kinds.get(f"{api_version}/{kind}")
-        if type_name is None:
+        group, _, version = api_version.rpartition("/")
+        schema = builtin(group, version, kind)
+        if schema is None or schema.root.name not in _names():
             raise ProtobufError(f'no kind "{kind}" is registered for version "{api_version}"')
-        return {"apiVersion": api_version, "kind": kind, **_message(type_name, envelope.get(2, b""))}
+        return {"apiVersion": api_version, "kind": kind, **_value(schema.root, envelope.get(2, b""))}
     except (IndexError, UnicodeDecodeError, struct.error, TypeError, json.JSONDecodeError) as fault:
         raise ProtobufError(f"proto: {fault}") from fault
 
@@ -120,60 +115,75 @@ def _duration(data: Any) -> str:
     return f"{_signed(dict(_fields(data)).get(1, 0)) / 1e9:g}s"
 
 
+def _in_message(data: Any, default: Any = b"") -> Any:
+    """The first field of a message that stands for a single value."""
+    return dict(_fields(data)).get(1, default)
+
+
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {
-    "s": _text,
-    "y": lambda data: base64.b64encode(bytes(data)).decode(),
-    "b": bool,
-    "i": _signed,
-    "f": lambda data: struct.unpack("<d", data)[0],
-    "q": lambda data: _text(dict(_fields(data)).get(1, b"")),
-    "x": _int_or_text,
-    "t": lambda data: _time(data, micro=False),
-    "u": lambda data: _time(data, micro=True),
-    "d": _duration,
-    "r": lambda data: json.loads(_text(dict(_fields(data)).get(1, b"null"))),
-    "e": lambda data: [_text(item) for number, item in _fields(data) if number == 1],
+    "string": _text,
+    "bytes": lambda data: base64.b64encode(bytes(data)).decode(),
+    "bool": bool,
+    "int": _signed,
+    "int32": _signed,
+    "int64": _signed,
+    "float64": lambda data: struct.unpack("<d", data)[0],
+    "quantity": lambda data: _text(_in_message(data)),
+    "intstr": _int_or_text,
+    "time": lambda data: _time(data, micro=False),
+    "microtime": lambda data: _time(data, micro=True),
+    "duration": _duration,
+    "": lambda data: json.loads(_text(_in_message(data, b"null"))),
 }
+"""Codec of a scalar → what reads it; "" is a value of no declared type, which is JSON."""
+
+_NUMBERS = frozenset({"bool", "int", "int32", "int64"})
+"""Codecs of what protobuf writes as a number; several of them may stand in one run of bytes."""
 
 
-def _value(shape: str, data: Any) -> Any:
-    return _message(shape[1:], data) if shape.startswith("#") else _SCALARS[shape](data)
+def _value(atom: Atom, data: Any) -> Any:
+    if atom.is_struct:
+        return _message(atom.name, atom, data)
+    if atom.items is not None and not atom.scalar:  # a list in a map is a message with the items in it
+        return [_value(atom.items, item) for number, item in _fields(data) if number == 1]
+    return _SCALARS[atom.codec](data)
 
 
-_EMPTY_TIMES = frozenset({"t", "u"})
+def _message(message: str, atom: Atom, data: Any) -> Object:
+    """The JSON of a message, whose fields are those of ``atom`` or, where JSON has it inline, a part of them.
 
-
-def _message(type_name: str, data: Any) -> Object:
-    """The JSON of a message. Empty texts are left out: Go writes them to protobuf where it leaves them out of JSON."""
-    known = _data().types[type_name]
+    Empty texts are left out: Go writes them to protobuf where it leaves them out of JSON.
+    """
+    known = _names()[message]
     out: Object = {}
     for number, item in _fields(data):
-        field = known.get(str(number))
-        if field is None:
+        name = known.get(str(number))
+        if name is None:
             continue
-        name, _, shape = field.partition(":")
-        if name == ">":
-            out.update(_message(shape[1:], item))
-        elif shape.startswith("["):
-            out.setdefault(name, []).extend(_items(shape[1:], item))
-        elif shape.startswith("{"):
+        if name.startswith(_INLINE):
+            out.update(_message(name.removeprefix(_INLINE), atom, item))
+            continue
+        field = atom.fields[name]
+        if field.items is not None and not field.scalar:
+            out.setdefault(name, []).extend(_items(field.items, item))
+        elif field.values is not None and not field.scalar and not field.is_struct:
             entry = dict(_fields(item))
-            empty: Any = 0 if shape[1:] in ("i", "b") else b""
-            out.setdefault(name, {})[_text(entry.get(1, b""))] = _value(shape[1:], entry.get(2, empty))
-        elif shape in _EMPTY_TIMES and not len(item):
+            empty: Any = 0 if field.values.codec in _NUMBERS else b""
+            out.setdefault(name, {})[_text(entry.get(1, b""))] = _value(field.values, entry.get(2, empty))
+        elif field.codec in ("time", "microtime") and not len(item):
             continue  # an unset time
         else:
-            value = _value(shape, item)
+            value = _value(field, item)
             if value != "":
                 out[name] = value
     return out
 
 
-def _items(shape: str, item: Any) -> list[Any]:
-    if shape in ("i", "b") and not isinstance(item, int):  # packed
+def _items(atom: Atom, item: Any) -> list[Any]:
+    if atom.codec in _NUMBERS and not isinstance(item, int):  # packed
         values, position = [], 0
         while position < len(item):
             value, position = _varint(item, position)
-            values.append(_SCALARS[shape](value))
+            values.append(_SCALARS[atom.codec](value))
         return values
-    return [_value(shape, item)]
+    return [_value(atom, item)]

@@ -72,6 +72,17 @@ HEAD = {"metadata": {"name": "x", "labels": {"app": "web"}}}
             id="times",
         ),
         pytest.param(
+            body(
+                "certificates.k8s.io/v1", "CertificateSigningRequest",
+                text(2, text(6, entry("scopes", text(1, "a") + text(1, "b")))),
+            ),
+            {
+                "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+                "spec": {"extra": {"scopes": ["a", "b"]}},
+            },
+            id="lists in a map",
+        ),
+        pytest.param(
             body("v1", "DeleteOptions", integer(1, 0) + text(4, "Background")),
             {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0, "propagationPolicy": "Background"},
             id="options",
