@@ -10,27 +10,24 @@ resource's storage version. Objects that come out belong to the store: copy befo
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
-from kadm.sandbox.deletion import CLEANUP_FINALIZER, DEFINITIONS, Deletions
-from kadm.sandbox.kinds import crds
-from kadm.sandbox.label_selectors import selects
+from kadm.sandbox import budgets
+from kadm.sandbox.definitions import Definitions
+from kadm.sandbox.deletion import Deletions
 from kadm.sandbox.patches import merge_patch
 from kadm.sandbox.requests import DeleteOptions, WriteOptions
 from kadm.sandbox.responses import ApiError, conflict, not_found
-from kadm.sandbox.served import ServedKinds, resource_name
+from kadm.sandbox.served import ServedKinds
 from kadm.sandbox.store import Event, Object, Store, Watch
-from kadm.sandbox.writes import Writes, is_gone, rfc3339
+from kadm.sandbox.writes import Writes, rfc3339
 
 Propagation = Literal["Background", "Foreground", "Orphan"]
 Clock = Callable[[], datetime]
 
 __all__ = ["ApiError", "ApiServer", "Clock", "Event", "Object", "Propagation", "Watch"]
-
-logger = logging.getLogger(__name__)
 
 SYSTEM = "kube-apiserver"
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -49,7 +46,7 @@ class ApiServer:
         self.kinds = ServedKinds()
         self.writes = Writes(self.store, self.kinds, self, clock=clock)
         self.deletions = Deletions(self.store, clock=clock)
-        self.store.on_write(self._follow_definition)
+        self.store.on_write(Definitions(self.store, self.kinds, self.deletions, clock=clock).follow)
         for namespace in SYSTEM_NAMESPACES:
             metadata = {"name": namespace}
             self.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, manager=SYSTEM)
@@ -181,10 +178,12 @@ class ApiServer:
     def evict(self, namespace: str, pod: str, options: DeleteOptions, *, dry_run: bool = False) -> None:
         """Delete a pod unless a PodDisruptionBudget holds it. Raises ApiError 404, or 429 where one does."""
         live = self.get("pods", namespace, pod)
-        if live.get("status", {}).get("phase") not in ("Succeeded", "Failed", "Pending"):
-            self._take_from_budget(live, dry_run=dry_run)
-        if not dry_run:
-            self.deletions.delete(self.kinds.of("pods"), namespace, pod, options)
+        budget = budgets.with_disruption(live, self.list(budgets.BUDGETS, namespace), self.now())
+        if dry_run:
+            return
+        if budget is not None:
+            self.store.update(budgets.BUDGETS, budget)
+        self.deletions.delete(self.kinds.of("pods"), namespace, pod, options)
 
     def finalize_namespace(self, name: str, finalizers: tuple[str, ...]) -> Object:
         """Set ``spec.finalizers`` of a namespace; one that is being deleted goes with the last of them."""
@@ -198,93 +197,6 @@ class ApiServer:
     def resources(self) -> tuple[str, ...]:
         """All served resources that can be listed and deleted, custom ones included, in name order."""
         return tuple(sorted(name for name, kind in self.kinds.stored() if {"list", "delete"} <= set(kind.verbs)))
-
-    def _take_from_budget(self, pod: Object, *, dry_run: bool) -> None:
-        """Use up one disruption of the budget that covers the pod. Raises ApiError 429 if it has none left."""
-        labels = pod["metadata"].get("labels") or {}
-        budgets = [
-            budget
-            for budget in self.list("poddisruptionbudgets.policy", pod["metadata"]["namespace"])
-            if selects(budget["spec"].get("selector"), labels)
-        ]
-        if not budgets:
-            return
-        if len(budgets) > 1:
-            raise ApiError(
-                500, "InternalError", "Internal error occurred: This pod has more than one PodDisruptionBudget, which "
-                "the eviction subresource does not support.",
-            )  # fmt: skip
-        budget = budgets[0]
-        name, status = budget["metadata"]["name"], budget.get("status", {})
-        allowed = status.get("disruptionsAllowed", 0)
-        if allowed <= 0:
-            needed, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
-            message = f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
-            details: Object = {"causes": [{"reason": "DisruptionBudget", "message": message}]}
-            raise ApiError(
-                429,
-                "TooManyRequests",
-                "Cannot evict pod as it would violate the pod's disruption budget.",
-                details,
-            )
-        if not dry_run:
-            taken = {**status, "disruptionsAllowed": allowed - 1}
-            taken["disruptedPods"] = {**(status.get("disruptedPods") or {}), pod["metadata"]["name"]: self.now()}
-            self.store.update("poddisruptionbudgets.policy", {**budget, "status": taken})
-
-    def _follow_definition(self, event: Event) -> None:
-        """Keep the served kinds in step with the CRDs: accept names, serve versions, remove objects with their CRD."""
-        if event.resource != DEFINITIONS:
-            if event.type == "DELETED" and (kind := self.kinds.find(event.resource)) and kind.custom:
-                definition = self.store.get(DEFINITIONS, "", kind.custom.crd_name)
-                if definition is not None and "deletionTimestamp" in definition["metadata"]:
-                    self._remove_instances(definition)
-            return
-        crd = event.object
-        name = crd["metadata"]["name"]
-        if event.type == "DELETED":
-            self.kinds.set_custom(name, ())
-            return
-        if "deletionTimestamp" in crd["metadata"]:
-            self._remove_instances(crd)
-            return
-        others = [other for other in self.store.list(DEFINITIONS) if other["metadata"]["name"] != name]
-        accepted = crds.accepted(crd, others, self.now())
-        if accepted is not crd:
-            self.store.update(DEFINITIONS, accepted)  # comes back here as an event of its own
-            return
-        was_served = any(kind.custom and kind.custom.crd_name == name for kind in self.kinds.all())
-        self.kinds.set_custom(name, crds.kinds_of(crd))
-        if not was_served:
-            for kind in crds.kinds_of(crd):
-                self.store.forget_history(resource_name(kind))
-
-    def _remove_instances(self, crd: Object) -> None:
-        """Delete the objects of a CRD that is being deleted, then let it go."""
-        name = crd["metadata"]["name"]
-        resource = next(
-            (resource_name(kind) for kind in self.kinds.all() if kind.custom and kind.custom.crd_name == name), None
-        )
-        if resource is not None:
-            for obj in self.store.list(resource):
-                place = obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
-                live = self.store.get(resource, *place)  # the end of one brings us here again, which may end this one
-                if live is not None and "deletionTimestamp" not in live["metadata"]:
-                    self.delete(resource, *place)
-            if self.store.list(resource):
-                return  # finalizers hold some; the end of the last one brings us back here
-            if self.store.get(DEFINITIONS, "", name) is None:
-                return  # the end of one of these objects has done it already
-        finalizers = [item for item in crd["metadata"].get("finalizers") or () if item != CLEANUP_FINALIZER]
-        if finalizers != (crd["metadata"].get("finalizers") or []):
-            metadata = {key: value for key, value in crd["metadata"].items() if key != "finalizers"}
-            if finalizers:
-                metadata["finalizers"] = finalizers
-            left = {**crd, "metadata": metadata}
-            if is_gone(left):
-                self.store.delete(DEFINITIONS, "", name)
-            else:
-                self.store.update(DEFINITIONS, left)
 
 
 def _by(manager: str) -> WriteOptions:
