@@ -86,6 +86,7 @@ class Connection:
         self.request_timeout_s = request_timeout_s
         self.read_only = read_only
         self._session: aiohttp.ClientSession | None = None
+        self._slots = asyncio.Semaphore(_CONNECTIONS_PER_MEMBER)
 
     async def __aenter__(self) -> Self:
         connector = aiohttp.TCPConnector(limit=_CONNECTIONS_PER_MEMBER, ssl=self.access.tls or True)
@@ -132,7 +133,33 @@ class Connection:
         MemberUnreachable where none came, WriteWhileReading for a write on a connection that only reads.
         """
         self._guard(method, path, query or {})
-        limit_s = self.request_timeout_s if timeout_s is None else timeout_s
+        async with self._slots:  # the deadline runs from when a connection is free, however many requests wait
+            return await self._ask(
+                method,
+                path,
+                query=query,
+                body=body,
+                content_type=content_type,
+                accept=accept,
+                about=about,
+                limit_s=self.request_timeout_s if timeout_s is None else timeout_s,
+                once=once,
+            )
+
+    async def _ask(
+        self,
+        method: Method,
+        path: str,
+        *,
+        query: Mapping[str, str] | None,
+        body: Any,
+        content_type: str,
+        accept: str,
+        about: str,
+        limit_s: float,
+        once: bool,
+    ) -> Answer:
+        """``request`` without its guard and its queue."""
         target = f"{path}?{urlencode(query)}" if query else path
         payload = None if body is None else msgspec.json.encode(body)
         refused: MemberRefused | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
-from kadm.errors import MemberError, Problem
+from kadm.errors import MemberRefused, Problem
 from kadm.members.connection import Connection
 from kadm.members.resources import get, list_objects
+from kadm.members.together import together
 from kadm.model.applyset import PART_OF
 from kadm.model.live import LiveMember
 from kadm.model.objects import GroupVersionKind, JsonObject, ObjectKey, key_of
@@ -45,28 +45,25 @@ async def read_live(
         if len(keys) > 1:  # a single object is cheaper by name, and the answer is as certain
             try:
                 listed = await list_objects(connection, resource, labels=f"{PART_OF}={set_id}")
-            except MemberError as error:
+            except MemberRefused as error:
                 unread.update(dict.fromkeys(keys, error.problem))
                 return
             found = {key_of(live): live for live in listed}
             objects.update({key: found[key] for key in keys if key in found})
-        async with asyncio.TaskGroup() as group:
-            for key in keys:
-                if key not in objects:
-                    group.create_task(read_one(resource, key), name=f"{state.name} {key}")
+        await together({f"{state.name} {key}": read_one(resource, key) for key in keys if key not in objects})
 
     async def read_one(resource: ApiResource, key: ObjectKey) -> None:
         try:
             live = await get(connection, resource, key.namespace, key.name)
-        except MemberError as error:
+        except MemberRefused as error:
             unread[key] = error.problem
             return
         if live is not None:
             objects[key] = live
 
-    async with asyncio.TaskGroup() as group:
-        for resource, keys in by_resource.items():
-            group.create_task(read_kind(resource, keys), name=f"{state.name} {resource.plural}")
+    await together(
+        {f"{state.name} {resource.plural}": read_kind(resource, keys) for resource, keys in by_resource.items()}
+    )
     return LiveMember(name=state.name, objects=dict(sorted(objects.items())), unread=dict(sorted(unread.items())))
 
 

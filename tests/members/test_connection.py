@@ -296,3 +296,17 @@ def test_a_connection_that_broke_off_is_made_anew_once(method: Method, once: boo
     with pytest.raises(MemberUnreachable, match="broke off"):
         run(asking())
     assert len(requests) == want
+
+
+def test_requests_that_wait_for_a_connection_do_not_run_out_of_time() -> None:
+    async def slow(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(0.05)
+        return ok()
+
+    async def many() -> list[int]:
+        member = FakeMember(answers={("GET", "/x"): slow})
+        async with serving(member), member.connection(request_timeout_s=0.3) as connection:
+            answers = await asyncio.gather(*(connection.request("GET", "/x") for _ in range(100)))
+        return [answer.status for answer in answers]
+
+    assert run(many()) == [200] * 100
