@@ -13,6 +13,7 @@ from kadm.sandbox.kinds.registry import ResourceKind
 from kadm.sandbox.responses import Cause, bad_request, invalid
 from kadm.sandbox.schema import Schema
 from kadm.sandbox.store import Object
+from kadm.sandbox.writes import rfc3339
 
 DEFAULT_TOKEN_S = 3600
 SHORTEST_TOKEN_S = 600
@@ -132,7 +133,7 @@ def token_request(obj: Object, account: Object, *, authenticator: Authenticator,
         raise invalid("TokenRequest", "authentication.k8s.io", "", causes)
     audiences = tuple(spec.get("audiences") or ())
     token = authenticator.issue(account, now=now, lifetime_s=lifetime_s, audiences=audiences)
-    expires = (now + timedelta(seconds=lifetime_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    expires = rfc3339(now + timedelta(seconds=lifetime_s))
     metadata = account["metadata"]
     return {
         "kind": "TokenRequest",
@@ -141,13 +142,13 @@ def token_request(obj: Object, account: Object, *, authenticator: Authenticator,
             "name": metadata["name"],
             "namespace": metadata["namespace"],
             "uid": metadata["uid"],
-            "creationTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "creationTimestamp": rfc3339(now),
             "managedFields": [
                 {
                     "manager": manager,
                     "operation": "Update",
                     "apiVersion": "authentication.k8s.io/v1",
-                    "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                    "time": rfc3339(now),
                     "fieldsType": "FieldsV1",
                     "fieldsV1": {"f:spec": {"f:expirationSeconds": {}}},
                     "subresource": "token",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from kadm.sandbox.api import Object
+from kadm.sandbox.writes import rfc3339
 
 
 def timestamp(now: datetime) -> str:
     """``now`` as metav1.Time writes it: RFC 3339 in UTC, whole seconds."""
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return rfc3339(now.astimezone(UTC))
 
 
 def parse_time(text: str) -> datetime:
