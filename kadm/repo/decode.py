@@ -93,6 +93,7 @@ class _Check:
             return value
         fields = {field.encode_name: field for field in kind.fields}
         cleaned = {}
+        misspelt = set()
         for key, part in value.items():
             field = fields.get(key)
             if field is not None:
@@ -100,8 +101,9 @@ class _Check:
                     cleaned[key] = self.value(part, field.type, (*path, key))
             elif kind.forbid_unknown_fields:
                 self._unknown(key, list(fields), path)
+                misspelt.add(likeliest(key, list(fields)))
         for name, field in fields.items():
-            if field.required and name not in cleaned:
+            if field.required and name not in cleaned and name not in misspelt:
                 self._missing(name, field.type, path)
         return cleaned
 
@@ -126,7 +128,7 @@ class _Check:
         hint = ""
         if "text" in expected and isinstance(value, (bool, int, float)):
             hint = "put it in quotes"
-        what = f"{_named(path)} must be {expected}, and is {_kind_of(value) if self._secret else _shown(value)}"
+        what = f"{_named(path)} must be {expected}, and is {_kind_of(value) if self._secret else shown(value)}"
         self.problems.append(Problem(what=what, where=self._document.locate(path), hint=hint))
 
     def _missing(self, name: str, kind: inspect.Type, path: Path) -> None:
@@ -144,14 +146,19 @@ def suggestion(word: str, known: list[str], *, prefix: str = "") -> str:
 
     ``prefix`` stands before all of them, and is left out where they are compared.
     """
-    by_lower = {name.lower(): name for name in reversed(known)}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
-    if close:
-        return f"did you mean `{prefix}{by_lower[close[0]]}`?"
+    if meant := likeliest(word, known):
+        return f"did you mean `{prefix}{meant}`?"
     if not known:
         return ""
     listed = ", ".join(prefix + name for name in known[:_LISTED]) + (", …" if len(known) > _LISTED else "")
     return f"known here: {listed}"
+
+
+def likeliest(word: str, known: list[str]) -> str:
+    """What of ``known`` a mistyped ``word`` is close to; empty where it is close to nothing."""
+    by_lower = {name.lower(): name for name in reversed(known)}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[close[0]] if close else ""
 
 
 def _named(path: Path) -> str:
@@ -275,8 +282,8 @@ def _kind_of(value: JsonValue) -> str:
     return "text" if isinstance(value, str) else "a number"
 
 
-def _shown(value: JsonValue) -> str:
-    """A value in a message: short, and telling text from number."""
+def shown(value: JsonValue) -> str:
+    """A value in a message: on one line, short, without control characters, and telling text from number."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else f"a list of {len(value)}"
     text = json.dumps(value, ensure_ascii=False)

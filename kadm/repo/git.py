@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,15 +30,25 @@ class GitRepository:
     prefix: str
     directory: Path
 
-    def revision(self) -> Revision | None:
-        """The commit that is checked out, and whether anything under the directory differs from it; None before one."""
+    def revision(self, files_read: Sequence[str]) -> Revision | None:
+        """The commit that is checked out, and whether the directory differs from it; None before the first commit.
+
+        It also differs where one of ``files_read`` is ignored by git: then it is in no commit.
+        """
         code, head, why = _try(self.directory, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if code and not why:
             return None
         if code:
             raise _fault("git cannot tell the commit that is checked out", why, "git fsck tells more")
         changed = _run(self.directory, "status", "--porcelain", "--untracked-files=normal", "--", ".")
-        return Revision(commit=head.decode().strip(), dirty=bool(changed))
+        return Revision(commit=head.decode().strip(), dirty=bool(changed) or self._ignores_any(files_read))
+
+    def _ignores_any(self, files: Sequence[str]) -> bool:
+        names = b"\0".join(os.fsencode(file) for file in files)
+        code, ignored, why = _try(self.directory, "check-ignore", "-z", "--stdin", given=names)
+        if code > 1:
+            raise _fault("git cannot tell which files it ignores", why, "see what git status says in this directory")
+        return bool(ignored)
 
     def commit(self, ref: str) -> str:
         """The full id of the commit that ``ref`` names. Raises RepoError where it names none."""
@@ -111,11 +121,21 @@ def find_git(directory: Path) -> GitRepository | None:
         return None
     code, output, why = _try(directory, "rev-parse", "--show-toplevel", "--show-prefix")
     if code:
-        if _NOT_A_REPOSITORY in why or "must be run in a work tree" in why:
+        marked = next((top for top in (directory, *directory.parents) if _holds_git(top)), None)
+        if "must be run in a work tree" in why or (_NOT_A_REPOSITORY in why and marked is None):
             return None
         raise _fault("git cannot read this repository", why, "see what git status says in this directory")
     top, prefix = os.fsdecode(output).split("\n")[:2]
     return GitRepository(top=Path(top), prefix=prefix, directory=directory)
+
+
+def _holds_git(directory: Path) -> bool:
+    """Whether a repository is, or was, here: a damaged one must not pass for files that nobody versions."""
+    marker = directory / ".git"
+    try:
+        return marker.is_file() or (marker.is_dir() and any(marker.iterdir()))
+    except OSError:  # who may not look at it cannot tell, and neither can git
+        return True
 
 
 def _run(directory: Path, *arguments: str) -> bytes:
@@ -126,10 +146,11 @@ def _run(directory: Path, *arguments: str) -> bytes:
     return output
 
 
-def _try(directory: Path, *arguments: str) -> tuple[int, bytes, str]:
-    """Exit code, output and complaint of a git command."""
+def _try(directory: Path, *arguments: str, given: bytes = b"") -> tuple[int, bytes, str]:
+    """Exit code, output and complaint of a git command that reads ``given``."""
     answer = subprocess.run(  # noqa: S603  # a fixed program, and references come behind --end-of-options
         ["git", "-C", str(directory), *arguments],  # noqa: S607  # the user's own git
+        input=given,
         capture_output=True,
         check=False,
         env=_environment(),

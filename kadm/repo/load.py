@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,14 +41,14 @@ def load(directory: Path, *, ref: str | None = None, environ: Mapping[str, str] 
     warnings alone are in ``Repo.warnings``.
     """
     root = Path(os.path.abspath(directory))  # noqa: PTH100  # links in the path stay: messages and kubeconfigs use it
-    with _opened(root, ref) as (tree, revision, top):
+    with _opened(root, ref) as (tree, top, revision):
         loader = _Loader(tree, Surroundings(root, top, os.environ if environ is None else environ))
         return loader.load(str(root), revision)
 
 
 @contextmanager
-def _opened(root: Path, ref: str | None) -> Iterator[tuple[Tree, Revision | None, Path]]:
-    """The files, the revision that they are, and the top of the repository."""
+def _opened(root: Path, ref: str | None) -> Iterator[tuple[Tree, Path, Callable[[], Revision | None]]]:
+    """The files, the top of the repository, and what tells the revision once all is read."""
     if not root.is_dir():
         raise RepoError([Problem(what=f"{root} is no directory", hint="name the directory that holds kadm.yaml")])
     git = find_git(root)
@@ -56,13 +56,14 @@ def _opened(root: Path, ref: str | None) -> Iterator[tuple[Tree, Revision | None
         if ref is not None:
             what = f"{root} is in no git repository, so there is no commit {ref}"
             raise RepoError([Problem(what=what, hint="leave out --ref")])
-        yield WorkTree(root, root), None, root
+        yield WorkTree(root, root), root, lambda: None
     elif ref is None:
-        yield WorkTree(root, git.top), git.revision(), git.top
+        tree = WorkTree(root, git.top)
+        yield tree, git.top, lambda: git.revision(tree.files_read)
     else:
         commit = git.commit(ref)
         with git.contents() as contents:
-            yield CommitTree(git.entries(commit), git.prefix, contents), Revision(commit), git.top
+            yield CommitTree(git.entries(commit), git.prefix, contents), git.top, lambda: Revision(commit)
 
 
 @dataclass
@@ -75,7 +76,7 @@ class _Loader:
     _policies: Policies = field(default_factory=Policies)
     _clusters: dict[str, FederatedCluster] = field(default_factory=dict)
 
-    def load(self, root: str, revision: Revision | None) -> Repo:
+    def load(self, root: str, revision: Callable[[], Revision | None]) -> Repo:
         document, fleet = self._fleet()
         cluster_files = self._files(document, "clusters", fleet.spec.clusters)
         policy_files = self._files(document, "policies", fleet.spec.policies)
@@ -92,7 +93,7 @@ class _Loader:
         return Repo(
             root=root,
             fleet=fleet,
-            revision=revision,
+            revision=revision(),
             clusters=tuple(self._clusters[name] for name in sorted(self._clusters)),
             manifests=manifests,
             propagation_policies={key: policies.propagation[key] for key in sorted(policies.propagation)},
@@ -167,7 +168,7 @@ class _Loader:
 
     def _manifests(self, document: Document, fleet: Fleet, *, claimed: set[str]) -> tuple[Manifest, ...]:
         """The native objects by key, bound to their policies."""
-        binder = Binder({*self._policies.propagation, *self._policies.override})
+        binder = Binder(self._policies.keys)
         default = source_of("default", fleet.spec.defaults, _places(document, ("spec", "defaults")))
         binder.check(default)
         found: list[tuple[Document, str, tuple[Source, ...]]] = []

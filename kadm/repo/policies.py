@@ -60,6 +60,12 @@ class Policies:
     documents: dict[tuple[str, str, str], Document] = field(default_factory=dict)
     """(kind, namespace, name) → its document."""
 
+    @property
+    def keys(self) -> set[PolicyKey]:
+        """Every policy that objects may name; also those with faults, which are told once, at the policy."""
+        named = self.documents.keys()
+        return {PolicyKey(_POLICY_KINDS[kind], space, name) for kind, space, name in named if kind in _POLICY_KINDS}
+
     def add(self, document: Document, namespace: str) -> list[Problem]:
         """Take in a document, and return what is wrong with it. ``namespace`` is that of policies that state none."""
         try:

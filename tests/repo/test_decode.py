@@ -107,6 +107,11 @@ def test_parts(text: str, path: Path, want: object) -> None:
             id="unknown field, near to a known one",
         ),
         pytest.param(
+            "mod: Divide\n",
+            ["f.yaml:1:1: `mod` is no field that kadm knows (did you mean `mode`?)"],
+            id="a misspelt field that is required is one fault",
+        ),
+        pytest.param(
             "mode: Divide\nparts:\n- name: a\n  zzz: 1\n",
             ["f.yaml:4:3: `parts[0].zzz` is no field that kadm knows (known here: name, weight)"],
             id="unknown field of an item",

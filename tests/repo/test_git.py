@@ -163,3 +163,27 @@ def test_a_git_that_fails_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".git" / "config").write_text("[broken\n")
     with pytest.raises(RepoError, match="git cannot read this repository"):
         load(root)
+
+
+def test_a_file_that_git_ignores_is_in_no_commit(tmp_path: Path) -> None:
+    root = a_repository(tmp_path, "fleets/shop")
+    (tmp_path / ".gitignore").write_text("*.local.yaml\n*.log\n")
+    commit = committed(tmp_path)
+    (root / "manifests" / "noise.log").write_text("not read")
+    assert load(root).revision == Revision(commit)
+    (root / "manifests" / "mine.local.yaml").write_text(an_object())
+    assert load(root).revision == Revision(commit, dirty=True)
+
+
+@pytest.mark.parametrize("damage", ["HEAD", "objects", "refs"])
+def test_a_damaged_repository_does_not_pass_for_none(tmp_path: Path, damage: str) -> None:
+    root = a_repository(tmp_path, "fleets/shop")
+    committed(tmp_path)
+    (tmp_path / ".git" / damage).rename(tmp_path / ".git" / "away")
+    with pytest.raises(RepoError, match="git cannot read this repository: fatal: not a git repository"):
+        load(root)
+
+
+def test_an_empty_directory_of_that_name_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert load(a_fleet(tmp_path)).revision is None

@@ -74,6 +74,16 @@ def test_kadm_yaml(tmp_path: Path, fleet: str | None, problems: list[str]) -> No
     assert found == [problem.format(root=tmp_path) if "{root}" in problem else problem for problem in problems]
 
 
+def test_a_policy_with_a_fault_is_not_called_missing_too(tmp_path: Path) -> None:
+    files = {
+        "kadm.yaml": FLEET + "spec: {defaults: {clusterPropagationPolicy: everywhere}}\n",
+        "policies/p.yaml": POLICIES.replace("schedulingMode", "schedulngMode"),
+    }
+    assert problems_of(tmp_path, files) == [
+        "policies/p.yaml:4:8: `spec.schedulngMode` is no field that kadm knows (did you mean `schedulingMode`?)"
+    ]
+
+
 def test_faults_of_all_files_come_at_once_in_order(tmp_path: Path) -> None:
     files = {
         "clusters/eu.yaml": a_member("eu", "{taint: []}"),
@@ -321,3 +331,20 @@ def test_entries(tmp_path: Path, entries: str, names: list[str]) -> None:
         ".github/e.yaml": an_object(name="e"),
     }
     assert sorted(one.key.name for one in loaded(tmp_path, files).manifests) == names
+
+
+def test_a_name_that_is_no_utf8_is_an_error(tmp_path: Path) -> None:
+    root = a_fleet(tmp_path)
+    try:
+        (Path(os.fsdecode(os.fsencode(root) + b"/manifests/\xff.yaml"))).write_text("a: 1")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    assert problems_of(root) == [
+        "manifests:1:1: manifests cannot be read: it holds a name that is no UTF-8: '\\udcff.yaml' (rename it)"
+    ]
+
+
+def test_control_characters_do_not_reach_messages(tmp_path: Path) -> None:
+    text = an_object(name='"\\e[31m"')
+    (problem,) = problems_of(tmp_path, {"manifests/web.yaml": text})
+    assert (problem.split(" cannot")[0], "\x1b" in problem) == ('manifests/web.yaml:3:18: "\\u001b[31m"', False)
