@@ -10,11 +10,11 @@ from kadm.sandbox.api import ApiServer, Event, Object
 from kadm.sandbox.controllers.actions import Action, Create, Delete, Update, perform
 from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import being_deleted, condition, labels_of, owned_by, scaled, without_zeros
+from kadm.sandbox.controllers.placement import node_matches, tolerated
 from kadm.sandbox.controllers.pods import available, finished, next_available_in, pod_from_template, ready
 from kadm.sandbox.controllers.replicaset import adoptions
 from kadm.sandbox.controllers.revisions import HASH_LABEL, History, excess, history
 from kadm.sandbox.controllers.revisions import RESOURCE as REVISIONS
-from kadm.sandbox.controllers.scheduler import node_matches, tolerated
 from kadm.sandbox.controllers.waking import itself_or_pod_owner
 from kadm.sandbox.kinds.defaults.workloads import TEMPLATE_GENERATION
 

@@ -15,6 +15,7 @@ from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import being_deleted, timestamp
 
 FINALIZER = "kubernetes"
+AT_A_TIME = 100  # deletions between which requests are answered
 ROOT_CA = "kube-root-ca.crt"
 ROOT_CA_TEXT = (
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
@@ -80,10 +81,16 @@ class NamespaceDeletion:
         live = self.api.find("namespaces", "", name)
         if live is None or not being_deleted(live) or FINALIZER not in live["spec"].get("finalizers", ()):
             return None
-        for resource, content in self._content(name):
-            # the kubelet ends pods, so they keep their grace period; a second request would shorten nothing
-            todo = [obj for obj in content if not being_deleted(obj)]
-            perform(self.api, [Delete(resource, obj, propagation="Background") for obj in todo])
+        # the kubelet ends pods, so they keep their grace period; a second request would shorten nothing
+        todo = [
+            Delete(resource, obj, propagation="Background")
+            for resource, content in self._content(name)
+            for obj in content
+            if not being_deleted(obj)
+        ]
+        perform(self.api, todo[:AT_A_TIME])
+        if len(todo) > AT_A_TIME:
+            return 0.0
         remaining = self._content(name)
         if not remaining:
             self.api.finalize_namespace(

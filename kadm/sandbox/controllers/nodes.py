@@ -13,8 +13,8 @@ from kadm.sandbox.api import ApiServer, Event, Object
 from kadm.sandbox.controllers.actions import Delete, Update, perform
 from kadm.sandbox.controllers.loop import Key
 from kadm.sandbox.controllers.objects import being_deleted, condition, seconds_until, timestamp
+from kadm.sandbox.controllers.placement import tolerated
 from kadm.sandbox.controllers.pods import finished
-from kadm.sandbox.controllers.scheduler import tolerated
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -14,8 +14,8 @@ from kadm.model.quantity import QuantityError, format_quantity, parse_quantity
 from kadm.sandbox.api import ApiServer, Event, Object
 from kadm.sandbox.controllers.actions import Update, perform
 from kadm.sandbox.controllers.loop import Key
+from kadm.sandbox.controllers.placement import requests
 from kadm.sandbox.controllers.pods import finished
-from kadm.sandbox.controllers.scheduler import requests
 
 RESOURCE = "resourcequotas"
 OLD_NAMES = frozenset(

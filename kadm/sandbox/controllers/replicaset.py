@@ -31,6 +31,7 @@ from kadm.sandbox.controllers.waking import itself_or_pod_owner
 from kadm.sandbox.label_selectors import selects
 
 RESOURCE = "replicasets.apps"
+AT_A_TIME = 100
 
 
 def adoptions(owner: Object, selector: Object | None, orphans: Sequence[Object], resource: str) -> list[Action]:
@@ -60,15 +61,19 @@ def releases(owner: Object, selector: Object | None, owned: Sequence[Object], re
 
 
 def scaling(replicaset: Object, pods: Sequence[Object]) -> list[Action]:
-    """The pods to create or delete so that the active ones among the owned ``pods`` are as many as wanted."""
+    """The pods to create or delete so that the active ones among the owned ``pods`` come nearer to the wanted number.
+
+    Only so many at a time: what they do wakes the controller again, and requests are answered in between.
+    """
     if being_deleted(replicaset):
         return []
     spec = replicaset["spec"]
     replicas = [pod for pod in pods if active(pod)]
     missing = spec.get("replicas", 1) - len(replicas)
     if missing >= 0:
-        return [Create("pods", pod_from_template(spec["template"], replicaset)) for _ in range(missing)]
-    return [Delete("pods", pod) for pod in by_deletion_order(replicas)[:-missing]]
+        made = min(missing, AT_A_TIME)
+        return [Create("pods", pod_from_template(spec["template"], replicaset)) for _ in range(made)]
+    return [Delete("pods", pod) for pod in by_deletion_order(replicas)[: min(-missing, AT_A_TIME)]]
 
 
 def status(replicaset: Object, pods: Sequence[Object], failure: Object | None, now: datetime) -> Object:

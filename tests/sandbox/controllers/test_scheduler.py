@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kadm.sandbox.controllers.scheduler import NodeState, choose, requests, unschedulable
+from kadm.sandbox.controllers.placement import NodeState, choose, requests
+from kadm.sandbox.controllers.scheduler import unschedulable
 from tests.sandbox.controllers.builders import NOW, a_node, a_pod, at
 
 Object = dict[str, Any]
@@ -19,7 +20,7 @@ NO_PREEMPTION = (
 
 def states(*nodes: tuple[Object, list[Object]]) -> list[NodeState]:
     """Nodes with what runs on them."""
-    made = [NodeState(node, {}, []) for node, _ in nodes]
+    made = [NodeState(node) for node, _ in nodes]
     for state, (_, pods) in zip(made, nodes, strict=True):
         for pod in pods:
             state.place(pod)
