@@ -9,7 +9,7 @@ from msgspec import Struct
 from kadm.errors import Problem
 from kadm.model.objects import GroupVersionKind, Path
 from kadm.model.selector import SelectorError, check_labels
-from kadm.repo.decode import decode
+from kadm.repo.decode import decode, shown
 from kadm.repo.documents import Document
 
 _MAX_ANNOTATIONS = 256 * 1024
@@ -66,7 +66,9 @@ def header_problems(header: Header, document: Document) -> list[Problem]:
         add(("kind",), "`kind` is empty")
     if not _API_VERSION.fullmatch(header.api_version):
         add(
-            ("apiVersion",), f'"{header.api_version}" is no apiVersion', "write group/version, or v1 for the core group"
+            ("apiVersion",),
+            f"{shown(header.api_version)} is no apiVersion",
+            "write group/version, or v1 for the core group",
         )
     if not metadata.name and metadata.generate_name:
         hint = "write metadata.name: every run would make another object"
@@ -74,9 +76,9 @@ def header_problems(header: Header, document: Document) -> list[Problem]:
     elif not metadata.name:
         add(("metadata",), "`metadata.name` is missing")
     elif fault := name_fault(gvk.group, gvk.kind, metadata.name):
-        add(("metadata", "name"), f'"{metadata.name}" cannot name a {gvk.kind}', fault)
+        add(("metadata", "name"), f"{shown(metadata.name)} cannot name a {gvk.kind}", fault)
     if metadata.namespace and (fault := namespace_fault(metadata.namespace)):
-        add(("metadata", "namespace"), f'"{metadata.namespace}" cannot name a namespace', fault)
+        add(("metadata", "namespace"), f"{shown(metadata.namespace)} cannot name a namespace", fault)
     for key, value in metadata.labels.items():
         try:
             check_labels({key: value})

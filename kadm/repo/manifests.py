@@ -81,7 +81,7 @@ def read_object(
     """The object of a document, and what there is to say about it; None where its identity is not known.
 
     ``namespace`` is that of namespaced objects without one. An object of a kind that nobody here knows keeps what it
-    says: members tell where it belongs.
+    says, with a warning where that is no namespace.
     """
     try:
         header = read_header(document)
@@ -102,6 +102,10 @@ def read_object(
         where = document.locate(("metadata", "namespace"))
         problems.append(Problem(what=what, where=where, hint="remove it", severity="warning"))
         space = ""
+    elif namespaced is None and not space and metadata.name:
+        what = f"nothing here says whether {header.api_version} {gvk.kind} is namespaced; it counts as cluster-scoped"
+        hint = "write metadata.namespace if it is, or add its CustomResourceDefinition"
+        problems.append(Problem(what=what, where=document.locate(("kind",)), hint=hint, severity="warning"))
     if not metadata.name:
         return None, problems
     key = ObjectKey(gvk.group, gvk.kind, space, metadata.name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -60,10 +60,22 @@ def unreadable(path: str, why: str, hint: str = "") -> RepoError:
     return RepoError([Problem(what=f"{path} cannot be read", where=Location(path), why=why, hint=hint)])
 
 
+def _visible(directory: str, names: Iterable[str]) -> list[str]:
+    """``names`` sorted, without those that begin with a dot. Raises RepoError for a name that is no UTF-8."""
+    for name in names:
+        if not name.isascii() and name.encode(errors="replace").decode() != name:
+            raise unreadable(directory, f"it holds a name that is no UTF-8: {name!a}", "rename it")
+    return sorted(name for name in names if not name.startswith("."))
+
+
 class WorkTree:
-    """Files on disk. ``root`` is the directory of kadm.yaml, ``top`` that of the repository around it."""
+    """Files on disk. ``root`` is the directory of kadm.yaml, ``top`` that of the repository around it.
+
+    ``files_read`` notes what has been read.
+    """
 
     def __init__(self, root: Path, top: Path) -> None:
+        self.files_read: list[str] = []
         self._root = root
         self._top = top.resolve()
 
@@ -89,9 +101,10 @@ class WorkTree:
             names = os.listdir(self._root / directory)  # noqa: PTH208  # names are all that is wanted
         except OSError as fault:
             raise unreadable(directory, fault.strerror or str(fault)) from fault
-        return sorted(name for name in names if not name.startswith("."))
+        return _visible(directory, names)
 
     def read(self, path: str) -> bytes:
+        self.files_read.append(path)
         try:
             return (self._root / path).read_bytes()
         except OSError as fault:
@@ -129,7 +142,7 @@ class CommitTree:
         return "directory" if found in self._names else "absent"
 
     def names(self, directory: str) -> list[str]:
-        return sorted(name for name in self._names[self._resolve(directory)] if not name.startswith("."))
+        return _visible(directory, self._names[self._resolve(directory)])
 
     def read(self, path: str) -> bytes:
         return self._contents.read(self._entries[self._resolve(path)].name)

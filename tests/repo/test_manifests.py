@@ -125,7 +125,7 @@ items:
             id="generateName",
         ),
         pytest.param(
-            an_object("a/b/v1 X"),
+            an_object("a/b/v1 X", metadata="namespace: a"),
             ['1:13: "a/b/v1" is no apiVersion (write group/version, or v1 for the core group)'],
             id="apiVersion",
         ),
@@ -201,6 +201,14 @@ items:
 )
 def test_refusals(tmp_path: Path, text: str, problems: list[str]) -> None:
     assert problems_of(tmp_path, {"manifests/web.yaml": text}) == [f"manifests/web.yaml:{one}" for one in problems]
+
+
+def test_an_unknown_kind_without_a_namespace_is_warned_about(tmp_path: Path) -> None:
+    (warning,) = warnings_of(tmp_path, {"manifests/web.yaml": an_object("example.com/v1 Sink")})
+    assert warning == (
+        "manifests/web.yaml:2:7: nothing here says whether example.com/v1 Sink is namespaced; it counts as"
+        " cluster-scoped (write metadata.namespace if it is, or add its CustomResourceDefinition)"
+    )
 
 
 def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -> None:
