@@ -142,7 +142,7 @@ def fault(
     context: typer.Context,
     member: Annotated[str, typer.Argument(metavar="MEMBER", help="Which member.")],
     mode: Annotated[
-        str, typer.Argument(metavar="MODE", help="refuse, reset, hang, slow, a status such as 503, or none.")
+        str, typer.Argument(metavar="MODE", help="refuse, reset, hang, slow, garble, a status such as 503, or none.")
     ],
     delay: Annotated[float, typer.Option("--delay", metavar="SECONDS", help="How slow slow is.", min=0)] = 1.0,
     path: Annotated[

@@ -31,6 +31,7 @@ _HINTS = {
     401: "the member does not accept this credential: renew it, or check the context",
     403: "grant this permission to the credential's user in the member",
     410: "the member has forgotten this version: read again",
+    500: "the member's own fault: try again, or look at the log of its API server",
     429: "the member is overloaded or limits this client: try again later, or lower --parallel",
 }
 
@@ -67,7 +68,7 @@ def refusal(
         member=member,
         object=about or path.partition("?")[0],
         why=message[:_LONGEST_WHY],
-        hint=hint or _HINTS.get(status, ""),
+        hint=hint or ("" if fault else _HINTS.get(status, "")),
     )
 
 

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from kadm.errors import UsageError
 
-Mode = Literal["refuse", "reset", "hang", "slow", "status"]
+Mode = Literal["refuse", "reset", "hang", "slow", "status", "garble"]
 
 REASONS = {
     400: "BadRequest",
@@ -37,8 +37,9 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``mode``: ``refuse`` closes the member's port, for all requests; ``reset`` drops the connection of a request;
     ``hang`` answers it only once the fault is taken away; ``slow`` answers it after ``delay_s``; ``status`` answers it
-    with ``status`` and a Status object. ``methods`` (empty: all) and ``path`` (a regular expression, searched in the
-    path with its query) choose the requests. ``times`` is how many are hit, 0 means all.
+    with ``status`` and a Status object; ``garble`` answers it with success and JSON that breaks off. ``methods``
+    (empty: all) and ``path`` (a regular expression, searched in the path with its query) choose the requests. ``times``
+    is how many are hit, 0 means all.
     """
 
     mode: Mode
@@ -86,6 +87,8 @@ class Gate:
                     await self._changed.wait()
                 case "status":
                     return refusal(fault)
+                case "garble":
+                    return web.Response(body=b'{"kind": "List", "items": [{', content_type="application/json")
                 case "reset" | "refuse":
                     if request.transport is not None:
                         request.transport.abort()
@@ -128,7 +131,7 @@ def parse_fault(mode: str, *, delay_s: float = 1.0, path: str = "", times: int =
         re.compile(path)
         return msgspec.convert({"mode": mode, "delay_s": delay_s, "path": path, "times": times}, Fault)
     except msgspec.ValidationError as fault:
-        why = "there are refuse, reset, hang, slow, a status such as 503, and none"
+        why = "there are refuse, reset, hang, slow, garble, a status such as 503, and none"
         raise UsageError(f"there is no fault {mode}", why=why) from fault
     except re.error as fault:
         raise UsageError(f"--path {path} is no regular expression", why=str(fault)) from fault

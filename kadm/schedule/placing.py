@@ -127,7 +127,9 @@ class Placing:
             where=case.manifest.location,
             object=str(case.key),
             why=why,
-            hint="--allow-empty removes it everywhere" if somewhere else "",
+            hint="--allow-empty removes it everywhere"
+            if somewhere
+            else "let its policy allow more members, or make one fit",
         )
         if somewhere:
             return self.freeze(case.manifest, case.past, problem, members)

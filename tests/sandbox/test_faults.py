@@ -58,6 +58,7 @@ def answers(play: Callable[[Gate, Callable[..., Awaitable[str]]], Awaitable[None
         pytest.param(Fault(mode="slow", delay_s=0.01), "/", "GET", "200", id="slow is right in the end"),
         pytest.param(Fault(mode="slow", delay_s=5), "/", "GET", "TimeoutError", id="too slow"),
         pytest.param(Fault(mode="hang"), "/", "GET", "TimeoutError", id="hangs"),
+        pytest.param(Fault(mode="garble"), "/", "GET", "200", id="garbles what it answers"),
         pytest.param(Fault(mode="reset"), "/", "POST", "ServerDisconnectedError", id="drops the connection"),
     ],
 )
