@@ -209,3 +209,46 @@ def test_an_orphan_that_matches_is_adopted() -> None:
         assert owners == ["web", "web"]
 
     live(scenario)
+
+
+def test_pods_leave_a_node_that_does_not_answer() -> None:
+    async def scenario(member: LiveMember) -> None:
+        toleration = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 0}
+        template = a_template(tolerations=[{**toleration, "effect": "NoExecute"}])
+        member.create(
+            "deployments.apps",
+            {**workload("Deployment"), "spec": {**workload("Deployment")["spec"], "template": template}},
+        )
+        await member.until(lambda: ready_pods(member) == 2)
+        silent = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+        member.api.merge_patch("nodes", "", "node-0", silent, manager=USER, subresource="status")
+
+        def on_the_other() -> int:
+            return sum(1 for pod in member.api.list("pods", "default") if pod["spec"].get("nodeName") == "node-1")
+
+        await member.until(lambda: on_the_other() == 2 and ready_pods(member) == 2)
+
+    live(scenario)
+
+
+def test_a_load_balancer_gets_an_address_of_its_own() -> None:
+    async def scenario(member: LiveMember) -> None:
+        for name in ("a", "b"):
+            spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+            member.create("services", {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec})
+
+        def addresses() -> set[str]:
+            found = (service["status"]["loadBalancer"] for service in member.api.list("services", "default"))
+            return {entry["ip"] for balancer in found for entry in balancer.get("ingress", ())}
+
+        await member.until(lambda: addresses() == {"172.19.0.1", "172.19.0.2"})
+
+    live(scenario)
+
+
+def test_many_pods_are_placed_batch_by_batch() -> None:
+    async def scenario(member: LiveMember) -> None:
+        member.create("deployments.apps", workload("Deployment", replicas=210))
+        await member.until(lambda: ready_pods(member) == 210)
+
+    live(scenario)
