@@ -35,7 +35,7 @@ def _autoscaler_to_v1(obj: JsonObject) -> JsonObject:
     others = []
     for metric in spec.pop("metrics", None) or ():
         target = (metric.get("resource") or {}).get("target") or {}
-        is_cpu = metric["type"] == "Resource" and metric["resource"]["name"] == "cpu"
+        is_cpu = metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu"
         if is_cpu and "averageUtilization" in target and "targetCPUUtilizationPercentage" not in spec:
             spec["targetCPUUtilizationPercentage"] = target["averageUtilization"]
         else:
@@ -103,7 +103,7 @@ def _with_annotations(metadata: JsonObject, annotations: dict[str, str]) -> Json
 def _metric_to_v1(metric: JsonObject) -> JsonObject:
     """A metric of v2 as v1 keeps it in its annotation (the shape of autoscaling/v2beta1)."""
     source = {**(metric.get("resource") or {})}
-    if metric["type"] != "Resource" or not source:
+    if metric.get("type") != "Resource" or "name" not in source:
         return metric
     target = source.pop("target", None) or {}
     flat: JsonObject = {"name": source["name"]}
