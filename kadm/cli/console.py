@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -35,11 +34,6 @@ class Console:
     err: TextIO = field(default_factory=lambda: sys.stderr)
     _rich: dict[str, RichConsole] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for stream in (self.out, self.err):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a locale without our characters must not end the command
-
     @property
     def interactive(self) -> bool:
         """Whether a person can answer: both ends are a terminal."""
@@ -60,7 +54,7 @@ class Console:
             self._rich[name] = RichConsole(
                 file=stream,
                 force_terminal=True if self.color == "always" else None,
-                no_color=True if self.color == "never" or (self.color == "auto" and "NO_COLOR" in os.environ) else None,
+                no_color=self.color == "never" or (self.color == "auto" and bool(os.environ.get("NO_COLOR"))),
                 color_system=None if self.color == "never" else "auto",
                 width=None if terminal else UNLIMITED,
                 highlight=False,
@@ -120,7 +114,7 @@ class Console:
         cells = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
         said = [index for index in range(len(columns)) if not cells or any(row[index].plain for row in cells)]
         table = Table(box=None, pad_edge=False, header_style="bold")
-        whole = 0
+        whole = -GAP
         for index in said:
             width = max(len(columns[index]), *(row[index].cell_len for row in cells), 0)
             cut = columns[index] == gives_way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import sys
@@ -30,6 +31,7 @@ from kadm.cli.anywhere import in_front
 from kadm.cli.console import Color, Console
 from kadm.cli.exit_code import MEANINGS, ExitCode
 from kadm.cli.settings import Settings, without_command
+from kadm.cli.streams import give_up, take_over
 from kadm.errors import KadmError, Problem
 
 EPILOG = "Exit codes: " + "; ".join(f"{code:d} {meaning}" for code, meaning in MEANINGS.items()) + "."
@@ -56,6 +58,9 @@ app.command("completion", short_help="Print the completion script of a shell.")(
 
 COMPLETE = "_KADM_COMPLETE"
 """A shell that sets it wants completions instead of a run."""
+
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Faults of writing that name no file: it is the output."""
 
 CLICK_ERROR = cast(type[Exception], typer.BadParameter.__mro__[2])
 """What the parser raises for wrong usage: typer exports the leaf only."""
@@ -102,13 +107,15 @@ def _color(text: str) -> Color:
 
 def run() -> None:
     """Entry point: parse, run, and end with the documented exit code."""
+    take_over()
+    code = main(sys.argv[1:])
     try:
-        code = main(sys.argv[1:])
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has enough; stdout must not be flushed again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.FINE
+    except OSError as error:
+        give_up(sys.stdout)
+        if code != ExitCode.ERROR:  # else it is told already
+            Console().problems([_system(error)])
+        code = ExitCode.ERROR
     sys.exit(code)
 
 
@@ -130,10 +137,14 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
-    except BrokenPipeError:
-        raise
     except CLICK_ERROR as error:
         Console(color=_asked_color(arguments)).problems([_usage(error)])
+        return ExitCode.ERROR
+    except OSError as error:
+        if debug:
+            raise
+        known = error.filename is not None or error.errno in UNWRITABLE
+        Console(color=_asked_color(arguments)).problems([_system(error) if known else _bug(error)])
         return ExitCode.ERROR
     except Exception as error:  # the one place where a bug becomes a message
         if debug:
@@ -156,6 +167,12 @@ def _usage(error: BaseException) -> Problem:
     message: str = error.format_message() if hasattr(error, "format_message") else str(error)
     message = message.replace("Value error, ", "")  # words of the library below the parser
     return Problem(what=message.rstrip("."), hint=f"{command} --help shows how it is used")
+
+
+def _system(error: OSError) -> Problem:
+    """What the operating system refuses: a directory that may not be written, a disk that is full."""
+    what = f"{error.filename} cannot be used" if error.filename is not None else "the output cannot be written"
+    return Problem(what=what, why=error.strerror or str(error))
 
 
 def _bug(error: Exception) -> Problem:

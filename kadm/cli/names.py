@@ -44,10 +44,17 @@ def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = Non
     ]
     if found:
         return found
-    written = sorted({f"{key.kind.lower()}/{key.name}" for key in known if namespace in (None, key.namespace)})
-    close = difflib.get_close_matches(f"{wanted}/{name}", written, n=3)
+    close = _close(wanted, name, [key for key in known if namespace in (None, key.namespace)])
     hint = f"did you mean {', '.join(close)}?" if close else "kadm status lists every workload"
     raise UsageError(f"nothing in the repository is called {text}", hint=hint)
+
+
+def _close(kind: str, name: str, keys: list[ObjectKey]) -> list[str]:
+    """What somebody may have meant: a like name of the kind, else that name of another kind."""
+    alike = difflib.get_close_matches(name, sorted({key.name for key in keys if key.kind.lower() == kind}), n=3)
+    if alike:
+        return [f"{kind}/{found}" for found in alike]
+    return sorted({f"{key.kind.lower()}/{key.name}" for key in keys if key.name == name})[:3]
 
 
 def _kind(text: str) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
 
-from kadm.model.plan import Change, Plan
+from kadm.model.plan import Action, Change, Plan
+
+LISTED = 12
+"""So many members of a group are named, but of what leaves all are."""
+
+LEAVING: tuple[Action, ...] = ("delete", "release")
 
 
 class Group(Struct, frozen=True):
@@ -17,36 +22,44 @@ class Group(Struct, frozen=True):
     members: tuple[str, ...]
 
 
-def grouped(changes: Sequence[Change], *, creates_by_fields: bool = False) -> list[Group]:
-    """The changes grouped over members, sorted by object, then by the first member.
+class Groups:
+    """A plan's changes grouped over members, sorted by object, then by the first member; and what to say of each.
 
     What is created is one group per object, whatever its fields are in each member, unless ``creates_by_fields``: for
     those who show them.
     """
-    members: dict[bytes, list[str]] = {}
-    first: dict[bytes, Change] = {}
-    for change in sorted(changes, key=lambda one: (one.key, one.cluster)):
-        fields = change.fields if change.action != "create" or creates_by_fields else ()
-        mark = msgspec.json.encode([str(change.key), change.action, change.note, fields])
-        first.setdefault(mark, change)
-        members.setdefault(mark, []).append(change.cluster)
-    return [Group(first[mark], tuple(names)) for mark, names in members.items()]
 
+    def __init__(self, plan: Plan, *, creates_by_fields: bool = False) -> None:
+        self._plan = plan
+        self._creates_by_fields = creates_by_fields
+        self._everywhere = {change.cluster for change in plan.changes}
+        self._placements = {one.key: one.clusters for one in plan.placements}
+        self._namespaces = {
+            change.key.name for change in plan.changes if change.key.kind == "Namespace" and change.action == "create"
+        }
 
-def where(group: Group, plan: Plan) -> str:
-    """The members of a group in words; for a divided workload that is created, with its replicas in each."""
-    divided: dict[str, int] = {}
-    if group.change.action == "create":
-        for placement in plan.placements:
-            if placement.key == group.change.key:
-                divided = {name: number for name, number in placement.clusters.items() if number is not None}
-    if divided:
-        return ", ".join(f"{name} ({divided[name]})" if name in divided else name for name in group.members)
-    everywhere = {change.cluster for change in plan.changes}
-    return "all members" if len(group.members) > 1 and set(group.members) == everywhere else ", ".join(group.members)
+    def __iter__(self) -> Iterator[Group]:
+        members: dict[bytes, list[str]] = {}
+        first: dict[bytes, Change] = {}
+        for change in sorted(self._plan.changes, key=lambda one: (one.key, one.cluster)):
+            fields = change.fields if change.action != "create" or self._creates_by_fields else ()
+            mark = msgspec.json.encode([str(change.key), change.action, change.note, fields])
+            first.setdefault(mark, change)
+            members.setdefault(mark, []).append(change.cluster)
+        return iter([Group(first[mark], tuple(names)) for mark, names in members.items()])
 
+    def where(self, group: Group) -> str:
+        """The members of a group in words; for a divided workload that is created, with its replicas in each."""
+        divided = self._placements.get(group.change.key, {}) if group.change.action == "create" else {}
+        numbers = {name: number for name, number in divided.items() if number is not None}
+        if not numbers and len(group.members) > 1 and set(group.members) == self._everywhere:
+            return "all members"
+        names = [f"{name} ({numbers[name]})" if name in numbers else name for name in group.members]
+        if len(names) > LISTED and group.change.action not in LEAVING:
+            return f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
+        return ", ".join(names)
 
-def note(group: Group, plan: Plan) -> str:
-    """What is to be said of a change, but that it waits for a namespace which the same plan creates: all see that."""
-    made = {change.key.name for change in plan.changes if change.key.kind == "Namespace" and change.action == "create"}
-    return "" if group.change.action == "create" and group.change.key.namespace in made else group.change.note
+    def note(self, group: Group) -> str:
+        """What is to be said of a change, but that it waits for a namespace which the same plan creates."""
+        obvious = group.change.action == "create" and group.change.key.namespace in self._namespaces
+        return "" if obvious else group.change.note

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from kadm.cli.plan_groups import Group, grouped, note, where
-from kadm.cli.plan_text import MARKS, named, shown, summary_line
+from collections.abc import Sequence
+
+from kadm.cli.console import one_line
+from kadm.cli.plan_groups import LEAVING, Group, Groups
+from kadm.cli.plan_text import MARKS, named, numbers, shown, summary_line
 from kadm.model.plan import Plan
 
 LIMIT_BYTES = 60_000
 """What fits into a comment of the usual forges (GitHub: 65,536 characters), with room for what a pipeline adds."""
+
+CLOSING_BYTES = 120
+"""More than the line takes that says how much of a section is left out."""
+
+Section = tuple[str, Sequence[str]]
+"""A title, and entries of a line or more each."""
 
 
 def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
@@ -15,63 +24,85 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
 
     The first line is a hidden marker, by which a pipeline finds its comment again to update it in place.
     """
-    head = [
-        f"<!-- kadm plan {plan.fleet} -->",
-        f"### kadm plan: {plan.fleet}",
-        "",
-        summary_line(plan.summary),
-        "",
-    ]
-    if plan.moves:
-        head += ["**Moves between members**", ""]
-        for move in plan.moves:
-            leaves = ", ".join(f"{name} −{number}" for name, number in move.leaves.items())
-            arrives = ", ".join(f"{name} +{number}" for name, number in move.arrives.items())
-            head.append(f"- {_code(named(move.key))}: {leaves} → {arrives}")
-        head.append("")
-    groups = grouped(plan.changes)
-    removals = [group for group in groups if group.change.action in ("delete", "release")]
-    head += _list("Leaves the members", [_headline(group, plan) for group in removals])
-    head += _list(
-        "Held back",
-        [f"{_code(named(one.change.key))} in {one.change.cluster}: {one.why} ({_code(one.flag)})" for one in plan.held],
+    groups = Groups(plan)
+    removals = [group for group in groups if group.change.action in LEAVING]
+    head = f"<!-- kadm plan {plan.fleet} -->\n### kadm plan: {plan.fleet}\n\n{summary_line(plan.summary)}\n"
+    head += _whole(("Leaves the members", [_headline(group, groups) for group in removals]))
+    return _bounded(
+        head,
+        [
+            ("Moves between members", [_move(plan, index) for index in range(len(plan.moves))]),
+            ("Held back", [_held(plan, index) for index in range(len(plan.held))]),
+            ("Placed nowhere", [_unplaced(plan, index) for index in range(len(plan.unplaced))]),
+            ("Frozen: left exactly as they are", _frozen(plan)),
+            ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
+            ("Problems", [_code(one_line(str(one))) for one in dict.fromkeys(plan.problems)]),
+            ("Changes", [_change(group, groups) for group in groups if group.change.action not in LEAVING]),
+        ],
+        limit_bytes,
     )
-    head += _list("Members that could not be read", [f"{one.member}: {one.what}" for one in plan.unread])
-    head += _list("Problems", [str(one) for one in dict.fromkeys(plan.problems)])
-    blocks = [_block(group, plan) for group in groups if group not in removals]
-    return _bounded("\n".join(head), blocks, limit_bytes)
 
 
-def _bounded(head: str, blocks: list[str], limit_bytes: int) -> str:
-    """The head, and as many blocks as fit; how many do not, is said."""
-    text = head + ("\n**Changes**\n" if blocks else "")
-    reserve = 120
-    for index, block in enumerate(blocks):
-        if len((text + block).encode()) > limit_bytes - reserve:
-            left = len(blocks) - index
-            return text + f"\n…and {left} more changes: `kadm plan` shows all of them.\n"
-        text += block
-    return text if text.endswith("\n") else text + "\n"
+def _whole(section: Section) -> str:
+    title, entries = section
+    return "".join([f"\n**{title}**\n\n", *(f"- {entry}\n" for entry in entries)]) if entries else ""
 
 
-def _block(group: Group, plan: Plan) -> str:
-    change = group.change
-    lines = [f"\n- {_headline(group, plan)}"]
-    if change.action != "create":
-        for field in change.fields:
-            by = f" (set by {field.manager})" if field.manager else ""
+def _bounded(text: str, sections: Sequence[Section], limit_bytes: int) -> str:
+    """The text, and of each section as many entries as fit; how many do not, is said."""
+    size = len(text.encode())
+    for index, (title, entries) in enumerate(sections):
+        room = limit_bytes - CLOSING_BYTES * (len(sections) - index)
+        for number, entry in enumerate(entries):
+            line = f"- {entry}\n" if number else f"\n**{title}**\n\n- {entry}\n"
+            if size + len(line.encode()) > room:
+                line = f"\n{len(entries) - number} more under “{title}”: `kadm plan` shows all.\n"
+                text, size = text + line, size + len(line.encode())
+                break
+            text, size = text + line, size + len(line.encode())
+    return text
+
+
+def _move(plan: Plan, index: int) -> str:
+    move = plan.moves[index]
+    return f"{_code(named(move.key))}: {numbers(move.leaves, '−')} → {numbers(move.arrives, '+')}"
+
+
+def _held(plan: Plan, index: int) -> str:
+    held = plan.held[index]
+    permit = f" (to permit it: {_code(held.flag)})" if held.flag != "none" else ""
+    action = f"{held.change.action} {_code(named(held.change.key))}"
+    return f"{action} in {held.change.cluster}: {_code(one_line(held.why))}{permit}"
+
+
+def _unplaced(plan: Plan, index: int) -> str:
+    one = plan.unplaced[index]
+    what = "" if one.replicas is None else f"{one.replicas} replicas of "
+    return f"{what}{_code(named(one.key))}: {_code(one_line(one.why))}"
+
+
+def _frozen(plan: Plan) -> list[str]:
+    """One entry per object and reason, whatever the number of members."""
+    members: dict[str, list[str]] = {}
+    for member, objects in plan.frozen.items():
+        for key, reason in objects.items():
+            members.setdefault(f"{_code(named(key))}: {_code(one_line(reason))}", []).append(member)
+    return [f"{text}, in {', '.join(names)}" for text, names in members.items()]
+
+
+def _change(group: Group, groups: Groups) -> str:
+    lines = [_headline(group, groups)]
+    if group.change.action != "create":
+        for field in group.change.fields:
+            by = f" (set by {_code(field.manager)})" if field.manager else ""
             lines.append(f"  - {_code(field.path)}: {_code(shown(field.before))} → {_code(shown(field.after))}{by}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def _headline(group: Group, plan: Plan) -> str:
+def _headline(group: Group, groups: Groups) -> str:
     mark, _ = MARKS[group.change.action]
-    said = f" ({text})" if (text := note(group, plan)) else ""
-    return f"{_code(mark)} {group.change.action} {_code(named(group.change.key))} in {where(group, plan)}{said}"
-
-
-def _list(title: str, entries: list[str]) -> list[str]:
-    return [f"**{title}**", "", *(f"- {entry}" for entry in entries), ""] if entries else []
+    said = f" ({text})" if (text := groups.note(group)) else ""
+    return f"{_code(mark)} {group.change.action} {_code(named(group.change.key))} in {groups.where(group)}{said}"
 
 
 def _code(text: str) -> str:

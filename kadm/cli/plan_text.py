@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kadm.cli.plan_groups import Group, grouped, note, where
+from kadm.cli.plan_groups import Group, Groups
 from kadm.model.objects import JsonValue, ObjectKey
 from kadm.model.plan import Action, FieldChange, Held, Plan, Summary
 
@@ -40,15 +40,16 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
     """The plan, a styled line at a time; identical changes are grouped over members."""
     from rich.text import Text
 
-    for group in grouped(plan.changes, creates_by_fields=shows_fields_of_creates):
-        yield _headline(group, plan)
+    groups = Groups(plan, creates_by_fields=shows_fields_of_creates)
+    for group in groups:
+        yield _headline(group, groups)
         if group.change.action != "create" or shows_fields_of_creates:
             for field in group.change.fields:
                 yield _field_line(field)
     if plan.moves:
         yield Text("\nMoves between members", style="bold")
         for move in plan.moves:
-            yield Text(f"  {named(move.key)}: {_numbers(move.leaves, '-')} → {_numbers(move.arrives, '+')}")
+            yield Text(f"  {named(move.key)}: {numbers(move.leaves, '-')} → {numbers(move.arrives, '+')}")
     if plan.held:
         yield Text("\nHeld back", style="bold")
         yield from (_held_line(held) for held in plan.held)
@@ -79,6 +80,11 @@ def named(key: ObjectKey) -> str:
     return f"{key.kind} {key.qualified_name}"
 
 
+def numbers(members: Mapping[str, int], sign: str) -> str:
+    """``eu-1 +2, us-1 +4``."""
+    return ", ".join(f"{name} {sign}{number}" for name, number in members.items())
+
+
 def shown(value: JsonValue) -> str:
     """A value on one line, shortened where it is long; absent is ``(none)``."""
     if value is None:
@@ -87,12 +93,12 @@ def shown(value: JsonValue) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
-def _headline(group: Group, plan: Plan) -> Text:
+def _headline(group: Group, groups: Groups) -> Text:
     from rich.text import Text
 
     mark, style = MARKS[group.change.action]
-    line = Text.assemble((f"{mark} {named(group.change.key)}", style), ("  in ", "dim"), where(group, plan))
-    if said := note(group, plan):
+    line = Text.assemble((f"{mark} {named(group.change.key)}", style), ("  in ", "dim"), groups.where(group))
+    if said := groups.note(group):
         line.append(f"  ({said})", style="dim")
     return line
 
@@ -118,7 +124,3 @@ def _held_line(held: Held) -> Text:
     return Text.assemble(
         (f"  {mark} {named(held.change.key)}", style), ("  in ", "dim"), f"{held.change.cluster}: {held.why}{permit}"
     )
-
-
-def _numbers(members: Mapping[str, int], sign: str) -> str:
-    return ", ".join(f"{name} {sign}{number}" for name, number in members.items())

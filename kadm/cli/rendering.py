@@ -13,7 +13,7 @@ from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load, with_members
 from kadm.compare.secrecy import is_secret, shown_secret
 from kadm.errors import Problem, UsageError
-from kadm.model.desired import Desired, DesiredObject
+from kadm.model.desired import DesiredObject
 from kadm.model.objects import JsonObject
 
 
@@ -53,7 +53,9 @@ async def run_render(console: Console, query: RenderQuery, *, as_json: bool) -> 
     unread = [one.problem for one in observation.unread.values()]
     problems: list[Problem] = [*repo.warnings, *decisions.problems, *desired.problems]
     console.problems([*problems, *unread])
-    _tell_unplaced(console, desired)
+    for key, why in desired.unplaced.items():
+        tell = console.detail if unread else console.info  # what depends on an unread member is told with it
+        tell(f"placed nowhere: {key.kind} {key.qualified_name}: {why}")
     return exit_code(problems=problems, partial=bool(unread))
 
 
@@ -103,8 +105,3 @@ def _write(directory: Path, chosen: dict[str, list[DesiredObject]], *, as_json: 
 
 def _shown(one: DesiredObject) -> JsonObject:
     return shown_secret(one.object) if is_secret(one.key) else one.object
-
-
-def _tell_unplaced(console: Console, desired: Desired) -> None:
-    for key, why in desired.unplaced.items():
-        console.info(f"placed nowhere: {key.kind} {key.qualified_name}: {why}")

@@ -1,0 +1,142 @@
+"""A plan as people read it: golden text, no colour."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from kadm.cli.console import Console
+from kadm.cli.plan_text import plan_lines, shown, summary_line
+from kadm.errors import Problem
+from kadm.model.plan import Held, Move, Plan, PlannedPlacement, Summary, Unplaced
+from tests.cli.builders import a_change, a_key, a_plan
+
+NAMESPACE = a_key("shop", kind="Namespace", group="", namespace="")
+CONFIG = a_key("web", kind="ConfigMap", group="")
+
+
+def _text(plan: Plan, **options: Any) -> str:
+    out = io.StringIO()
+    console = Console(out=out)
+    for line in plan_lines(plan, **options):
+        console.print(line)
+    return out.getvalue()
+
+
+EVERYTHING = a_plan(
+    [
+        a_change("eu", "create", key=CONFIG, fields=[("data.a", None, "1")]),
+        a_change("us", "create", key=CONFIG, fields=[("data.a", None, "1")]),
+        a_change("eu", fields=[("spec.replicas", 3, 1), ("spec.paused", True, None)]),
+        a_change("us", fields=[("spec.replicas", 1, 5, "kubectl")]),
+        a_change("eu", "delete", key=a_key("old"), note="its policy is gone"),
+        a_change("eu", "adopt", key=a_key("found")),
+        a_change("eu", "release", key=a_key("theirs")),
+        a_change("eu", "own", key=a_key("same")),
+    ],
+    unchanged=12,
+    moves=(Move(key=a_key(), leaves={"eu": 2}, arrives={"us": 4, "asia": 1}),),
+    held=(
+        Held(change=a_change("us", "delete", key=a_key("db")), why="it is protected", flag="--allow-protected"),
+        Held(change=a_change("us", "delete", key=a_key("never")), why="never", flag="none"),
+    ),
+    unplaced=(
+        Unplaced(key=a_key("big"), replicas=3, why="no member has room"),
+        Unplaced(key=a_key("lost"), replicas=None, why="no policy"),
+    ),
+    frozen={"asia": {a_key("web"): "an override fails"}},
+    problems=(Problem(what="told elsewhere"),),
+)
+
+TEXT = """\
++ ConfigMap shop/web  in all members
+& Deployment shop/found  in eu
+- Deployment shop/old  in eu  (its policy is gone)
+. Deployment shop/same  in eu
+o Deployment shop/theirs  in eu
+~ Deployment shop/web  in eu
+    spec.replicas: 3 → 1
+    spec.paused: true → (none)
+~ Deployment shop/web  in us
+    spec.replicas: 1 → 5  (set by kubectl)
+
+Moves between members
+  Deployment shop/web: eu -2 → us +4, asia +1
+
+Held back
+  - Deployment shop/db  in us: it is protected (to permit it: --allow-protected)
+  - Deployment shop/never  in us: never
+
+Placed nowhere
+  3 replicas of Deployment shop/big: no member has room
+  Deployment shop/lost: no policy
+
+Frozen: left exactly as they are
+  asia: Deployment shop/web: an override fails
+
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged.
+"""
+
+
+def test_everything_that_a_plan_may_say() -> None:
+    assert _text(EVERYTHING) == TEXT
+
+
+def test_nothing_to_do() -> None:
+    assert _text(a_plan(unchanged=7)) == "No changes: 7 objects are as the repository says.\n"
+
+
+def test_a_divided_workload_shows_its_replicas_and_no_obvious_note() -> None:
+    plan = a_plan(
+        [
+            a_change("eu", "create", key=NAMESPACE),
+            a_change("eu", "create", note="after its namespace", fields=[("spec.replicas", None, 2)]),
+            a_change("us", "create", note="after its namespace", fields=[("spec.replicas", None, 4)]),
+        ],
+        placements=(PlannedPlacement(key=a_key(), clusters={"eu": 2, "us": 4}),),
+    )
+    assert _text(plan) == (
+        "+ Namespace shop  in eu\n+ Deployment shop/web  in eu (2), us (4)\n\nPlan: 3 to create; 0 unchanged.\n"
+    )
+
+
+def test_fields_of_creates_where_they_are_asked_for() -> None:
+    plan = a_plan([a_change("eu", "create", key=CONFIG, fields=[("data.a", None, "1")])])
+    assert _text(plan, shows_fields_of_creates=True) == (
+        "+ ConfigMap shop/web  in eu\n    data.a: 1\n\nPlan: 1 to create; 0 unchanged.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "where"),
+    [
+        pytest.param("update", ", ".join(f"m{number:02}" for number in range(12)) + " and 8 more", id="a change"),
+        pytest.param("delete", ", ".join(f"m{number:02}" for number in range(20)), id="what leaves is named in full"),
+    ],
+)
+def test_many_members(action: Any, where: str) -> None:
+    changes = [a_change(f"m{number:02}", action) for number in range(20)]
+    text = _text(a_plan([*changes, a_change("other", "create", key=CONFIG)]))
+    assert text.splitlines()[1].partition("  in ")[2] == where
+
+
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        pytest.param(None, "(none)", id="absent"),
+        pytest.param("", '""', id="empty text"),
+        pytest.param("a b", "a b", id="text"),
+        pytest.param("a\nb", '"a\\nb"', id="text of several lines is on one"),
+        pytest.param(True, "true", id="as JSON, not as Python"),
+        pytest.param({"a": [1, None]}, '{"a":[1,null]}', id="a structure"),
+        pytest.param("x" * 200, "x" * 159 + "…", id="too long"),
+    ],
+)
+def test_shown(value: Any, want: str) -> None:
+    assert shown(value) == want
+
+
+def test_summary_of_ownership_only() -> None:
+    assert summary_line(Summary(own=2, unchanged=1)) == "Plan: 2 to own; 1 unchanged."
