@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from kadm.errors import KadmError, UsageError
+from kadm.sandbox.faults import Fault
 from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.state import Files, MemberState, SandboxState, holder, read_state, remove
 
@@ -101,8 +102,8 @@ def status(directory: Path) -> SandboxStatus:
     )
 
 
-def inject(directory: Path, member: str, faults: Sequence[object]) -> None:
-    """Give a member these faults (``kadm.sandbox.faults.Fault``) in place of those it has; none makes it well again.
+def inject(directory: Path, member: str, faults: Sequence[Fault]) -> None:
+    """Give a member these faults in place of those it has; none makes it well again.
 
     Raises UsageError for a member that is not there, KadmError when no sandbox runs or it refuses.
     """

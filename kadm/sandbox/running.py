@@ -26,7 +26,8 @@ from kadm.sandbox.controllers import ControllerLoop, all_controllers
 from kadm.sandbox.controllers.kubelet import Delays
 from kadm.sandbox.controllers.nodes import NodeSize, a_node
 from kadm.sandbox.controllers.volumes import PROVISIONER, standard_class
-from kadm.sandbox.faults import Fault, Gate, Handler
+from kadm.sandbox.faults import Fault
+from kadm.sandbox.gate import Gate, Handler
 from kadm.sandbox.options import SandboxOptions, member_names
 from kadm.sandbox.server import Member
 

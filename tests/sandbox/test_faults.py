@@ -13,7 +13,8 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from kadm.errors import UsageError
-from kadm.sandbox.faults import Fault, Gate, decode_faults, parse_fault
+from kadm.sandbox.faults import Fault, decode_faults, parse_fault
+from kadm.sandbox.gate import Gate
 from kadm.sandbox.running import Listener
 
 

@@ -173,7 +173,7 @@ def test_faults_need_a_sandbox_and_a_member(directory: Path) -> None:
     with pytest.raises(UsageError, match="there is no member member9: the sandbox has member1"):
         inject(directory, "member9", [])
     with pytest.raises(KadmError, match="refuses these faults"):
-        inject(directory, "member1", [{"mode": "nonsense"}])
+        inject(directory, "member1", [Fault(mode="slow", path="(")])
 
 
 def test_control_wants_its_token(directory: Path) -> None:
