@@ -101,17 +101,19 @@ async def _stream(request: web.BaseRequest, stream: Stream) -> web.StreamRespons
     try:
         await response.prepare(request)
         await _send(response, stream, stream.watch.initial)
-        next_bookmark = loop.time() + BOOKMARK_EVERY_S
+        next_pause = loop.time() + BOOKMARK_EVERY_S
         while events is not None and loop.time() < deadline:
-            until = min(deadline, next_bookmark) if stream.bookmark is not None else deadline
             try:
-                async with asyncio.timeout_at(until):
+                async with asyncio.timeout_at(min(deadline, next_pause)):
                     if not await events.wait():
                         break
             except TimeoutError:
-                if stream.bookmark is not None and loop.time() >= next_bookmark:
-                    await _send(response, stream, [stream.bookmark()])
-                    next_bookmark = loop.time() + BOOKMARK_EVERY_S
+                if loop.time() >= next_pause:
+                    if request.transport is None:
+                        break  # the client has left, and nothing was written that would have told
+                    if stream.bookmark is not None:
+                        await _send(response, stream, [stream.bookmark()])
+                    next_pause = loop.time() + BOOKMARK_EVERY_S
                 continue
             notices: list[Notice] = []
             while (event := events.take()) is not None:
