@@ -112,7 +112,10 @@ def remaining_conditions(
     remaining: Sequence[tuple[str, Sequence[Object]]], before: Sequence[Object], now: datetime
 ) -> list[Object]:
     """The conditions that say what holds a namespace; ``remaining`` is what is left by resource."""
-    resources = ", ".join(f"{resource} has {len(content)} resource instances" for resource, content in remaining)
+    resources = ", ".join(
+        f"{resource if '.' in resource else f'{resource}.'} has {len(content)} resource instances"
+        for resource, content in remaining
+    )
     holders: dict[str, int] = {}
     for _, content in remaining:
         for obj in content:
