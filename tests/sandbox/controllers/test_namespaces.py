@@ -32,12 +32,10 @@ def test_finalizers_are_counted() -> None:
     held["metadata"]["finalizers"] = ["x.io/one", "x.io/two"]
     other = a_pod("b")
     other["metadata"]["finalizers"] = ["x.io/one"]
-    assert told(remaining_conditions([("pods", [held, other])], [], NOW))[1] == (
-        "NamespaceFinalizersRemaining",
-        "True",
-        "Some content in the namespace has finalizers remaining: x.io/one in 2 resource instances, "
-        "x.io/two in 1 resource instances",
-    )
+    counts = "x.io/one in 2 resource instances, x.io/two in 1 resource instances"
+    message = f"Some content in the namespace has finalizers remaining: {counts}"
+    found = told(remaining_conditions([("pods", [held, other])], [], NOW))
+    assert found[1] == ("NamespaceFinalizersRemaining", "True", message)
 
 
 def test_times_follow_changes_of_status_only() -> None:
