@@ -83,7 +83,7 @@ def plan(
                 problems=found.plan.problems,
                 partial=bool(found.plan.unread),
                 failed=not allow_unplaced and any(one.replicas for one in found.plan.unplaced),
-                changes=detailed_exitcode and bool(found.plan.changes),
+                changes=detailed_exitcode and bool(found.plan.changes or found.plan.held),
             )
 
     raise typer.Exit(asyncio.run(make()))

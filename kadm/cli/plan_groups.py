@@ -32,7 +32,7 @@ class Groups:
     def __init__(self, plan: Plan, *, creates_by_fields: bool = False) -> None:
         self._plan = plan
         self._creates_by_fields = creates_by_fields
-        self._everywhere = {change.cluster for change in plan.changes}
+        self._everywhere = set(plan.members)
         self._placements = {one.key: one.clusters for one in plan.placements}
         self._namespaces = {
             change.key.name for change in plan.changes if change.key.kind == "Namespace" and change.action == "create"

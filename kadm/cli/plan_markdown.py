@@ -26,7 +26,7 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
     """
     groups = Groups(plan)
     removals = [group for group in groups if group.change.action in LEAVING]
-    head = f"<!-- kadm plan {plan.fleet} -->\n### kadm plan: {plan.fleet}\n\n{summary_line(plan.summary)}\n"
+    head = f"<!-- kadm plan {plan.fleet} -->\n### kadm plan: {plan.fleet}\n\n{summary_line(plan)}\n"
     head += _whole(("Leaves the members", [_headline(group, groups) for group in removals]))
     return _bounded(
         head,

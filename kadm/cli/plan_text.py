@@ -9,7 +9,7 @@ import msgspec
 
 from kadm.cli.plan_groups import Group, Groups
 from kadm.model.objects import JsonValue, ObjectKey
-from kadm.model.plan import Action, FieldChange, Held, Plan, Summary
+from kadm.model.plan import Action, FieldChange, Held, Plan
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -63,16 +63,18 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
         for member, objects in plan.frozen.items():
             for key, reason in objects.items():
                 yield Text(f"  {member}: {named(key)}: {reason}")
-    yield Text(("\n" if plan.changes or plan.held or plan.frozen else "") + summary_line(plan.summary), style="bold")
+    yield Text(("\n" if plan.changes or plan.held or plan.frozen else "") + summary_line(plan), style="bold")
 
 
-def summary_line(summary: Summary) -> str:
-    """``Plan: 3 to create, 1 to update; 12 unchanged.``, or that there is nothing to do."""
+def summary_line(plan: Plan) -> str:
+    """``Plan: 3 to create, 1 to update; 12 unchanged, 2 held back.``, or that there is nothing to do."""
+    summary = plan.summary
     counts = {action: getattr(summary, action) for action in WORDS}
     parts = [f"{count} {WORDS[action]}" for action, count in counts.items() if count]
-    if not parts:
+    if not parts and not plan.held:
         return f"No changes: {summary.unchanged} objects are as the repository says."
-    return f"Plan: {', '.join(parts)}; {summary.unchanged} unchanged."
+    held = f", {len(plan.held)} held back" if plan.held else ""
+    return f"Plan: {', '.join(parts) or 'nothing to do'}; {summary.unchanged} unchanged{held}."
 
 
 def named(key: ObjectKey) -> str:
