@@ -5,14 +5,24 @@ It holds no rule of its own: what is decided, is decided in a stage. I/O is done
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Mapping, Set
 from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare import Contents, MemberComparison, Permissions, compare_member, guard, make_plan, questions
+from kadm.compare import (
+    Contents,
+    MemberComparison,
+    Permissions,
+    Prover,
+    compare_member,
+    guard,
+    is_secret,
+    make_plan,
+    questions,
+)
 from kadm.errors import Problem
 from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
@@ -20,15 +30,18 @@ from kadm.members.contents import foreign_or_unknown
 from kadm.members.dry_run import dry_run
 from kadm.members.live import read_live, served
 from kadm.members.pool import MemberPool
+from kadm.members.secret_key import read_secret_key
+from kadm.members.stamps import read_stamps
 from kadm.members.together import together
 from kadm.model.applyset import applyset_id, with_membership
 from kadm.model.decision import Decisions
 from kadm.model.desired import Desired, DesiredMember, DesiredObject
-from kadm.model.live import DryRun, LiveMember
+from kadm.model.live import DryRun, LiveMember, RawObject
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import Capacity, MemberState, Observation, Unread
 from kadm.model.planned import Planned
 from kadm.model.repository import Repo
+from kadm.model.stamps import Stamps
 from kadm.render import render
 from kadm.schedule import capacity_needed, schedule
 
@@ -112,6 +125,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
         ),
         gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},
         found={comparison.member: comparison.found for comparison in comparisons if comparison.found},
+        unproved={comparison.member: comparison.unproved for comparison in comparisons if comparison.unproved},
     )
 
 
@@ -124,11 +138,20 @@ async def _compare(
     recorded = {entry.key: entry for entry in state.record.objects} if state.record else {}
     versions = {key: entry.version for key, entry in recorded.items()}
     versions |= {one.key: one.version for one in wanted.objects}
-    live = await read_live(connection, state, versions, set_id=set_id)
+    by_key = {one.key: one for one in wanted.objects if one.key not in wanted.frozen}
+    prover = await _prover(connection, state, repo, by_key)
+
+    def settled(key: ObjectKey, raw: RawObject) -> bool:
+        mine = recorded.get(key)
+        return key in by_key and mine is not None and mine.uid == raw.uid and prover.unchanged(by_key[key], raw)
+
+    live = await read_live(connection, state, versions, set_id=set_id, settled=settled)
     coming = frozenset(
         one.key
         for one in wanted.objects
-        if one.key.kind in ("Namespace", "CustomResourceDefinition") and one.key not in live.objects
+        if one.key.kind in ("Namespace", "CustomResourceDefinition")
+        and one.key not in live.objects
+        and one.key not in live.settled
     )
     answers: dict[ObjectKey, DryRun] = {}
 
@@ -158,6 +181,21 @@ async def _compare(
         contents=await _contents(connection, state, comparison, live, {entry.uid for entry in recorded.values()}),
         deletions=fleet.spec.deletions,
         permissions=permissions,
+    )
+
+
+async def _prover(
+    connection: Connection, state: MemberState, repo: Repo, wanted: Mapping[ObjectKey, DesiredObject]
+) -> Prover:
+    """What proves objects of this member unchanged. A member without record has no stamps either."""
+    fleet = repo.fleet.name
+    if state.record is None:
+        stamps, secret_key = Stamps(fleet=fleet, member_uid=state.uid), None
+    else:
+        stamps = await read_stamps(connection, fleet, member_uid=state.uid)
+        secret_key = await read_secret_key(connection, fleet) if any(map(is_secret, wanted)) else None
+    return Prover(
+        stamps, manager=repo.fleet.field_manager, set_id=applyset_id(repo.fleet.record_name), secret_key=secret_key
     )
 
 

@@ -31,7 +31,8 @@ class MemberComparison(Struct, frozen=True, kw_only=True):
     """What would change in one member.
 
     ``gone`` are recorded objects that are no longer there: only the record lets them go. ``found`` are recorded intents
-    whose object turned out to be there, made by kadm: key → uid, for the record to confirm.
+    whose object turned out to be there, made by kadm: key → uid, for the record to confirm. ``unproved`` are unchanged
+    objects that took a dry run to know: the next apply stamps them.
     """
 
     member: str
@@ -40,6 +41,7 @@ class MemberComparison(Struct, frozen=True, kw_only=True):
     unchanged: int = 0
     gone: tuple[ObjectKey, ...] = ()
     found: Mapping[ObjectKey, str] = {}
+    unproved: tuple[ObjectKey, ...] = ()
     frozen: Mapping[ObjectKey, str] = {}
     problems: tuple[Problem, ...] = ()
 
@@ -52,6 +54,7 @@ class _Findings:
         self.held: list[Held] = []
         self.gone: list[ObjectKey] = []
         self.found: dict[ObjectKey, str] = {}
+        self.unproved: list[ObjectKey] = []
         self.problems: list[Problem] = []
         self.frozen: dict[ObjectKey, str] = {}
         self.unchanged = 0
@@ -66,6 +69,7 @@ def questions(desired: DesiredMember, live: LiveMember, *, coming: frozenset[Obj
         wanted
         for wanted in desired.objects
         if wanted.key not in live.unread
+        and wanted.key not in live.settled
         and wanted.key not in desired.frozen
         and not (wanted.key not in live.objects and _needs_coming(wanted.key, coming))
     )
@@ -88,6 +92,9 @@ def compare_member(
     found.frozen.update(desired.frozen)
     for wanted in desired.objects:
         if wanted.key in desired.frozen:
+            continue
+        if wanted.key in live.settled:
+            found.unchanged += 1
             continue
         if wanted.key in live.unread:
             found.frozen[wanted.key] = "it could not be read"
@@ -114,6 +121,7 @@ def compare_member(
         unchanged=found.unchanged,
         gone=tuple(found.gone),
         found=dict(sorted(found.found.items())),
+        unproved=tuple(found.unproved),
         frozen=dict(sorted(found.frozen.items())),
         problems=tuple(found.problems),
     )
@@ -229,6 +237,7 @@ def _classify(
                 found.changes.append(_as(change, "own"))
             else:
                 found.unchanged += 1
+                found.unproved.append(key)
         case "foreign":
             adopted = _as(change, "adopt")
             other = marked_by_another(live, set_id)

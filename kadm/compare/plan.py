@@ -29,6 +29,7 @@ def make_plan(
     return Plan(
         fleet=fleet,
         commit=commit,
+        members=tuple(sorted(observation.members)),
         changes=changes,
         held=tuple(held for comparison in ordered for held in comparison.held),
         placements=placements(desired),

@@ -13,6 +13,7 @@ from kadm.errors import MemberRefused, Problem
 from kadm.execute.bookkeeping import confirmed, intended, trimmed
 from kadm.execute.events import Event, Listener, Stage
 from kadm.execute.order import CRDS, rank
+from kadm.execute.stamping import stamp_objects
 from kadm.execute.wait import is_ready, wait_ready, waits_for
 from kadm.execute.write import Written, refused, write
 from kadm.members.connection import Connection
@@ -134,6 +135,19 @@ class MemberRun:
         )
         self.record = await self._store(record, self.record)
         self._tell("done")
+
+    async def stamp(self) -> None:
+        """Stamp what was changed, and what took a dry run to know that it is unchanged, as it stands now.
+
+        The read comes after everything settled: what controllers and webhooks made of an object is part of its stamp.
+        """
+        await stamp_objects(
+            self.connection,
+            self.state,
+            self.planned,
+            changed={key for key, one in self.results.items() if one.result in ("done", "not ready")},
+            removed=self.removed,
+        )
 
     def give_up(self, changes: Iterable[Change], result: Result, why: str) -> None:
         """Note that changes were not tried, and why."""

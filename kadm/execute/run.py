@@ -82,6 +82,7 @@ async def _member(run: MemberRun, arrivals: Arrivals, *, wait: bool) -> None:
         await run.wait([change for change in (*first, *shrinking) if change.action != "delete"])
     await _prune(run, [change for change in removals if change not in shrinking])
     await run.finish(unfinished=unfinished | _elsewhere_unfinished(run, arrivals))
+    await run.stamp()
 
 
 async def _report_arrivals(run: MemberRun, arrivals: Arrivals) -> None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from kadm.errors import MemberRefused
 from kadm.members.connection import APPLY_PATCH, JSON_PATCH, Connection
 from kadm.members.refusal import is_not_found
+from kadm.model.live import RawObject
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import ApiResource
 
@@ -79,6 +80,18 @@ async def get(connection: Connection, resource: ApiResource, namespace: str, nam
         if is_not_found(refused):
             return None
         raise
+
+
+async def get_raw(connection: Connection, resource: ApiResource, namespace: str, name: str) -> RawObject | None:
+    """The live object as its bytes came, or None where the member says that it does not exist."""
+    path = url_path(resource, namespace, name)
+    try:
+        fields = await connection.read(path, dict[str, msgspec.Raw], about=str(key_in(resource, namespace, name)))
+    except MemberRefused as refused:
+        if is_not_found(refused):
+            return None
+        raise
+    return RawObject(fields, resource.gvk.api_version, resource.kind)
 
 
 async def list_objects(

@@ -3,23 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from kadm.errors import Problem
 from kadm.model.objects import JsonObject, ObjectKey
 
 
+class _Metadata(Struct, rename="camel"):
+    """What is read of an object's metadata without decoding the rest."""
+
+    name: str
+    uid: str = ""
+    namespace: str = ""
+    deletion_timestamp: str | None = None
+    labels: Raw = Raw(b"null")
+    annotations: dict[str, str] | None = None
+    managed_fields: list[Raw] | None = None
+
+
+class _Entry(Struct, rename="camel"):
+    """What tells whose a managedFields entry is."""
+
+    manager: str = ""
+    operation: str = ""
+    subresource: str = ""
+
+
+@dataclass(frozen=True)
+class RawObject:
+    """A live object as its bytes came: top-level field → raw JSON. Decoded only where it has to be.
+
+    ``api_version`` and ``kind`` are those of the request: lists leave them out of their items.
+    """
+
+    fields: Mapping[str, Raw]
+    api_version: str
+    kind: str
+
+    @cached_property
+    def _metadata(self) -> _Metadata:
+        return msgspec.json.decode(self.fields["metadata"], type=_Metadata)
+
+    @property
+    def name(self) -> str:
+        return self._metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """Empty for cluster scope."""
+        return self._metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        return self._metadata.uid
+
+    @property
+    def deleting(self) -> bool:
+        """Whether it is being deleted."""
+        return self._metadata.deletion_timestamp is not None
+
+    @property
+    def labels(self) -> Raw:
+        """The labels as raw JSON."""
+        return self._metadata.labels
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        return self._metadata.annotations or {}
+
+    def own_entry(self, manager: str) -> bytes | None:
+        """The bytes of the entry that ``manager`` made by apply on the main resource, or None."""
+        mark = manager.encode()
+        for entry in self._metadata.managed_fields or ():
+            if mark in bytes(entry):
+                found = msgspec.json.decode(entry, type=_Entry)
+                if (found.manager, found.operation, found.subresource) == (manager, "Apply", ""):
+                    return bytes(entry)
+        return None
+
+    @cached_property
+    def decoded(self) -> JsonObject:
+        """The whole object."""
+        whole = {name: msgspec.json.decode(raw) for name, raw in self.fields.items()}
+        return {"apiVersion": self.api_version, "kind": self.kind, **whole}
+
+
 class LiveMember(Struct, frozen=True, kw_only=True):
     """The desired and the recorded objects of one member as they are live.
 
-    A key in neither map is absent for certain: the member was asked and said so. ``unread`` objects are neither present
-    nor absent.
+    ``settled`` are proved to need nothing, and not kept. A key that is nowhere here is absent for certain: the member
+    was asked and said so. ``unread`` objects are neither present nor absent.
     """
 
     name: str
     objects: Mapping[ObjectKey, JsonObject]
+    settled: frozenset[ObjectKey] = frozenset()
     unread: Mapping[ObjectKey, Problem] = {}
 
 

@@ -101,6 +101,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     fleet: str
     commit: str
     """Empty outside git."""
+    members: tuple[str, ...] = ()
+    """Every member that the plan is about, sorted; those that could not be read are among them."""
     changes: tuple[Change, ...] = ()
     held: tuple[Held, ...] = ()
     placements: tuple[PlannedPlacement, ...] = ()

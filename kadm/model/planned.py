@@ -26,3 +26,5 @@ class Planned(Struct, frozen=True, kw_only=True):
     """Member → recorded objects that are no longer there."""
     found: Mapping[str, Mapping[ObjectKey, str]]
     """Member → recorded intents whose object is there: key → uid."""
+    unproved: Mapping[str, tuple[ObjectKey, ...]]
+    """Member → unchanged objects without a stamp that proves it."""

@@ -1,0 +1,58 @@
+"""Stamping objects after an apply, so that the next plan can prove that they need nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from kadm.compare import Prover, is_secret
+from kadm.members.connection import Connection
+from kadm.members.live import read_live
+from kadm.members.secret_key import ensure_secret_key
+from kadm.members.stamps import read_stamps, write_stamps
+from kadm.model.applyset import applyset_id
+from kadm.model.live import RawObject
+from kadm.model.objects import ObjectKey
+from kadm.model.observation import MemberState
+from kadm.model.planned import Planned
+from kadm.model.stamps import stamp_key
+
+
+async def stamp_objects(
+    connection: Connection,
+    state: MemberState,
+    planned: Planned,
+    *,
+    changed: Collection[ObjectKey],
+    removed: Collection[ObjectKey],
+) -> None:
+    """Read the objects that have no valid stamp, and store their stamps. Nothing is sent where there are none.
+
+    Raises DocumentConflict where another writer stamped meanwhile, MemberError where the member does not answer.
+    """
+    unproved = planned.unproved.get(state.name, ())
+    if not changed and not removed and not unproved:
+        return
+    fleet = planned.repo.fleet
+    desired = planned.desired.members.get(state.name)
+    due = {*changed, *unproved} - set(removed)
+    wanted = {one.key: one for one in desired.objects if one.key in due} if desired else {}
+    secret_key = await ensure_secret_key(connection, fleet.name) if any(map(is_secret, wanted)) else None
+    stamps = await read_stamps(connection, fleet.name, member_uid=state.uid)
+    set_id = applyset_id(fleet.record_name)
+    prover = Prover(stamps, manager=fleet.field_manager, set_id=set_id, secret_key=secret_key)
+    stamped = {text: stamp for text, stamp in stamps.objects.items() if text not in {stamp_key(key) for key in removed}}
+
+    def stamp(key: ObjectKey, live: RawObject) -> bool:
+        found = prover.stamp(wanted[key], live)
+        if found is None:
+            stamped.pop(stamp_key(key), None)
+        else:
+            stamped[stamp_key(key)] = found
+        return True  # seen: nothing of it needs to be kept
+
+    await read_live(connection, state, {key: one.version for key, one in wanted.items()}, set_id=set_id, settled=stamp)
+    after = replace(stamps, objects=dict(sorted(stamped.items())))
+    if after != stamps:
+        await write_stamps(connection, after)

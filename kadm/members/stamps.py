@@ -1,0 +1,59 @@
+"""The stamps of a member, in ConfigMap ``kadm-<fleet>.state`` beside the record.
+
+A fleet's name holds no dot, so no other fleet's record can be called like it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from kadm.members.connection import Connection
+from kadm.members.document import Document, DocumentUnreadable, read_document, write_document
+from kadm.members.record import record_name
+from kadm.model.stamps import STAMPS_FORMAT, Stamps
+
+
+def stamps_name(fleet: str) -> str:
+    """The name of a fleet's stamps in every member."""
+    return f"{record_name(fleet)}.state"
+
+
+async def read_stamps(connection: Connection, fleet: str, *, member_uid: str) -> Stamps:
+    """The stamps of this member; empty where there are none, or none that can be used.
+
+    Unlike the record, stamps prove something or are worth nothing: those of another cluster, of another format, or
+    damaged ones are left unused, and the next apply replaces them. Raises MemberError where they could not be read.
+    """
+    nothing = Stamps(fleet=fleet, member_uid=member_uid)
+    try:
+        document = await read_document(connection, stamps_name(fleet))
+    except DocumentUnreadable:
+        return nothing
+    if document is None:
+        return nothing
+    empty = msgspec.structs.replace(nothing, resource_version=document.resource_version)
+    if document.format != str(STAMPS_FORMAT):
+        return empty
+    try:
+        found = msgspec.json.decode(document.content, type=Stamps)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return empty
+    if (found.fleet, found.member_uid) != (fleet, member_uid):
+        return empty
+    return msgspec.structs.replace(found, resource_version=document.resource_version)
+
+
+async def write_stamps(connection: Connection, stamps: Stamps) -> None:
+    """Store the stamps in place of those of their ``resource_version``. Raises DocumentConflict where others wrote."""
+    stored = msgspec.structs.replace(stamps, resource_version="")
+    await write_document(
+        connection,
+        Document(
+            name=stamps_name(stamps.fleet),
+            content=msgspec.json.encode(stored, order="sorted"),
+            format=str(stamps.format),
+            clear={"fleet": stamps.fleet, "memberUID": stamps.member_uid},
+            labels={"app.kubernetes.io/managed-by": "kadm"},
+            resource_version=stamps.resource_version,
+        ),
+    )
