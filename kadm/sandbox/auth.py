@@ -13,8 +13,8 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -83,9 +83,10 @@ class Authenticator:
     audiences = (AUDIENCE,)
     """Whom a token is for that names nobody."""
 
-    def __init__(self, store: Store, admin_token: str) -> None:
+    def __init__(self, store: Store, admin_token: str, *, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._admin_token = admin_token
+        self._clock = clock
         self._key = secrets.token_bytes(32)
 
     def user(self, authorization: str | None) -> User:
@@ -104,9 +105,10 @@ class Authenticator:
             return ADMIN
         return self._account(token, audiences or self.audiences)
 
-    def issue(self, account: Object, *, now: datetime, lifetime_s: int, audiences: tuple[str, ...]) -> str:
+    def issue(self, account: Object, *, lifetime_s: int, audiences: tuple[str, ...]) -> str:
         """A token of a ServiceAccount; no audiences means the API server's own."""
         metadata = account["metadata"]
+        now = self._clock()
         claims = {
             "aud": list(audiences or self.audiences),
             "exp": int((now + timedelta(seconds=lifetime_s)).timestamp()),
@@ -133,7 +135,7 @@ class Authenticator:
         live = self._store.get("serviceaccounts", namespace, account["name"])
         if live is None or live["metadata"]["uid"] != account["uid"]:
             return None
-        if claims["exp"] < datetime.now(UTC).timestamp() or not set(claims["aud"]) & set(audiences):
+        if claims["exp"] < self._clock().timestamp() or not set(claims["aud"]) & set(audiences):
             return None
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
         extra = {"authentication.kubernetes.io/credential-id": (f"JTI={claims['jti']}",)}

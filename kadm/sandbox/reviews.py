@@ -132,7 +132,7 @@ def token_request(obj: Object, account: Object, *, authenticator: Authenticator,
         causes = [Cause("FieldValueInvalid", fault, "spec.expirationSeconds") for fault in faults]
         raise invalid("TokenRequest", "authentication.k8s.io", "", causes)
     audiences = tuple(spec.get("audiences") or ())
-    token = authenticator.issue(account, now=now, lifetime_s=lifetime_s, audiences=audiences)
+    token = authenticator.issue(account, lifetime_s=lifetime_s, audiences=audiences)
     expires = rfc3339(now + timedelta(seconds=lifetime_s))
     metadata = account["metadata"]
     return {

@@ -35,7 +35,7 @@ class Member:
 
     def __init__(self, name: str, *, admin_token: str, clock: Callable[[], datetime]) -> None:
         self.api = ApiServer(name, clock=clock)
-        self._endpoint = Endpoint(self.api, Authenticator(self.api.store, admin_token))
+        self._endpoint = Endpoint(self.api, Authenticator(self.api.store, admin_token, clock=clock))
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one HTTP request."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,7 +8,7 @@ from kadm.sandbox.auth import ADMIN, ANONYMOUS, Action, Authenticator, Authorize
 from kadm.sandbox.responses import ApiError
 from kadm.sandbox.store import Object, Store
 
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RBAC = "rbac.authorization.k8s.io"
 ACCOUNT = {"metadata": {"name": "bot", "namespace": "n", "uid": "u1"}}
 BOT = "system:serviceaccount:n:bot"
@@ -21,8 +21,8 @@ def a_store() -> Store:
 
 
 def test_an_account_token_names_its_account() -> None:
-    authenticator = Authenticator(a_store(), "secret")
-    token = authenticator.issue(ACCOUNT, now=NOW, lifetime_s=600, audiences=())
+    authenticator = Authenticator(a_store(), "secret", clock=lambda: NOW)
+    token = authenticator.issue(ACCOUNT, lifetime_s=600, audiences=())
     user = authenticator.user(f"Bearer {token}")
     assert (user.name, user.uid) == (BOT, "u1")
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated")
@@ -37,17 +37,17 @@ def test_an_account_token_names_its_account() -> None:
     ],
 )
 def test_users(authorization: str | None, user: User) -> None:
-    assert Authenticator(a_store(), "secret").user(authorization) == user
+    assert Authenticator(a_store(), "secret", clock=lambda: NOW).user(authorization) == user
 
 
 @pytest.mark.parametrize("fault", ["forged", "expired", "for others", "account gone", "account made again", "no token"])
 def test_tokens_that_are_refused(fault: str) -> None:
     store = a_store()
-    authenticator = Authenticator(store, "secret")
-    maker = Authenticator(store, "secret") if fault == "forged" else authenticator
-    issued = NOW - timedelta(seconds=700) if fault == "expired" else NOW
+    authenticator = Authenticator(store, "secret", clock=lambda: NOW)
+    maker = Authenticator(store, "secret", clock=lambda: NOW) if fault == "forged" else authenticator
+    lifetime_s = -1 if fault == "expired" else 600
     audiences = ("others",) if fault == "for others" else ()
-    token = maker.issue(ACCOUNT, now=issued, lifetime_s=600, audiences=audiences)
+    token = maker.issue(ACCOUNT, lifetime_s=lifetime_s, audiences=audiences)
     if fault.startswith("account"):
         store.delete("serviceaccounts", "n", "bot")
     if fault == "account made again":

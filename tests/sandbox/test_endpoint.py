@@ -27,7 +27,7 @@ class Asker:
 
     def __init__(self) -> None:
         self.api = ApiServer("m", clock=lambda: NOW)
-        self._endpoint = Endpoint(self.api, Authenticator(self.api.store, TOKEN))
+        self._endpoint = Endpoint(self.api, Authenticator(self.api.store, TOKEN, clock=lambda: NOW))
 
     def request(self, method: str, path: str, body: object = None, **options: Any) -> Answer | Stream:
         sent = {"authorization": f"Bearer {TOKEN}", "user_agent": "test/1", **options}

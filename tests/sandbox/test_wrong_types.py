@@ -53,7 +53,7 @@ def endpoint() -> Endpoint:
         },
         manager="test",
     )
-    return Endpoint(api, Authenticator(api.store, TOKEN))
+    return Endpoint(api, Authenticator(api.store, TOKEN, clock=api.clock))
 
 
 def answered(endpoint: Endpoint, method: str, path: str, media_type: str, body: object) -> tuple[int, str]:
