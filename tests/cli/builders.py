@@ -34,7 +34,8 @@ def a_change(
 
 
 def a_plan(changes: Iterable[Change] = (), *, unchanged: int = 0, **others: Any) -> Plan:
-    """A plan of fleet ``shop``, with the summary that its changes have."""
+    """A plan of fleet ``shop``, with the summary that its changes have, and no members but theirs."""
     changes = tuple(changes)
+    others.setdefault("members", tuple(sorted({change.cluster for change in changes})))
     counts = {action: sum(change.action == action for change in changes) for action in ACTIONS}
     return Plan(fleet="shop", commit="", changes=changes, summary=Summary(unchanged=unchanged, **counts), **others)

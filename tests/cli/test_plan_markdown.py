@@ -14,7 +14,7 @@ TEXT = """\
 <!-- kadm plan shop -->
 ### kadm plan: shop
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged, 2 held back.
 
 **Leaves the members**
 

@@ -76,7 +76,7 @@ Placed nowhere
 Frozen: left exactly as they are
   asia: Deployment shop/web: an override fails
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged, 2 held back.
 """
 
 
@@ -138,5 +138,25 @@ def test_shown(value: Any, want: str) -> None:
     assert shown(value) == want
 
 
-def test_summary_of_ownership_only() -> None:
-    assert summary_line(Summary(own=2, unchanged=1)) == "Plan: 2 to own; 1 unchanged."
+@pytest.mark.parametrize(
+    ("plan", "want"),
+    [
+        pytest.param(
+            Plan(fleet="shop", commit="", summary=Summary(own=2, unchanged=1)),
+            "Plan: 2 to own; 1 unchanged.",
+            id="ownership only",
+        ),
+        pytest.param(
+            a_plan(unchanged=3, held=(Held(change=a_change("us", "delete"), why="data", flag="--delete-pvcs"),)),
+            "Plan: nothing to do; 3 unchanged, 1 held back.",
+            id="what is held back is not as the repository says",
+        ),
+    ],
+)
+def test_summary_line(plan: Plan, want: str) -> None:
+    assert summary_line(plan) == want
+
+
+def test_all_members_are_those_of_the_plan_and_not_those_that_change() -> None:
+    changes = [a_change(name, key=CONFIG, fields=[("data.a", "1", "2")]) for name in ("eu", "us")]
+    assert _text(a_plan(changes, members=("asia", "eu", "us"))).splitlines()[0] == "~ ConfigMap shop/web  in eu, us"
