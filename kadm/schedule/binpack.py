@@ -2,8 +2,8 @@
 
 The idea: minimums first, then every member is filled up in order. As in the planner, that is a goal: with
 ``avoid_disruption`` only the difference to what runs is taken from the last members, or given to the first ones.
-KubeAdmiral's defects 3 to 5 of spec section 10 are not kept: no step goes above a maximum or limit, none hands out more
-than the total, and growing counts what runs toward a minimum.
+KubeAdmiral's defects 3 to 6 of spec section 10 are not kept: whatever runs, no plan goes above a maximum, a limit or
+the total, and none leaves a member under a minimum that can be had.
 """
 
 from __future__ import annotations
@@ -41,51 +41,53 @@ def pack(
     """
     order = list(preferences)
     current = running.current
-    if _deferred(order, total, running, bounds):
+    least, overflow = _minimums(order, preferences, bounds, total)
+    goal = _filled(order, preferences, bounds, total, least, overflow)
+    ranges = {name: (min(least[name], goal[name]), _most(preferences[name], name, bounds)) for name in order}
+    if _deferred(ranges, total, running, bounds):
         return Division(plan=dict(current), goal=dict(current))
-
-    goal, overflow = fill(order, preferences, bounds, total)
     if not avoid_disruption:
-        return Division(plan=goal, overflow=overflow, goal=goal)
-    found_a_node = sum(
-        min(running.scheduled[name], bounds.limited.get(name, running.scheduled[name]))
-        for name in order
-        if name in running.scheduled
-    )
+        return Division(plan=goal, overflow=_positive(overflow), goal=goal)
+
     if not keep_unschedulable:
-        if found_a_node == total:
-            return Division(plan=dict(running.scheduled), goal=goal)
-        overflow = {name: kept for name, extra in overflow.items() if (kept := min(extra, total - found_a_node)) > 0}
+        settled = {
+            name: min(replicas, bounds.limited.get(name, replicas))
+            for name, replicas in running.scheduled.items()
+            if name in ranges
+        }
+        found_a_node = sum(settled.values())
+        if found_a_node == total and _within(ranges, settled):
+            nothing = {name: 0 for name, replicas in running.scheduled.items() if name not in ranges and not replicas}
+            return Division(plan={**settled, **nothing}, goal=goal)
+        overflow = {name: min(extra, total - found_a_node) for name, extra in overflow.items()}
 
-    plan = {
-        name: min(
-            current.get(name, 0),
-            bounds.limited.get(name, current.get(name, 0)),
-            bounds.estimated.get(name, current.get(name, 0)),
-        )
-        for name in order
-    }
+    plan = {}
+    for name, (floor, most) in ranges.items():
+        stays = min(current.get(name, 0), bounds.estimated.get(name, current.get(name, 0)))
+        plan[name] = max(stays if most is None else min(stays, most), floor)
     excess = sum(plan.values()) - sum(goal.values())
-    if excess > 0:
-        above = [name for name in reversed(order) if goal[name] < plan[name]]
-        less, _ = fill(above, {name: Preference(max=plan[name]) for name in above}, UNBOUNDED, excess)
-        plan.update({name: plan[name] - less[name] for name in above})
-    elif excess < 0:
-        below = [name for name in order if goal[name] > plan[name]]
-        more, _ = fill(
-            below,
-            {name: _above(preferences[name], plan[name]) for name in below},
-            Bounds(limited={name: bounds.limited[name] - plan[name] for name in below if name in bounds.limited}),
-            -excess,
-        )
-        plan.update({name: plan[name] + more[name] for name in below})
-    return Division(plan=plan, overflow=overflow, goal=goal)
+    for name in reversed(order):
+        if excess > 0 and goal[name] < plan[name]:
+            less = min(excess, plan[name] - ranges[name][0])
+            plan[name] -= less
+            excess -= less
+    for name in order:
+        if excess < 0 and goal[name] > plan[name]:
+            most = ranges[name][1]
+            more = -excess if most is None else min(-excess, most - plan[name])
+            plan[name] += more
+            excess += more
+    return Division(plan=plan, overflow=_positive(overflow), goal=goal)
 
 
-def fill(
+Range = tuple[int, int | None]
+"""The least that a member gets of this total, and the most that it may get (None: unbounded)."""
+
+
+def _minimums(
     order: Sequence[str], preferences: Mapping[str, Preference], bounds: Bounds, total: int
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Plan and overflow, member → replicas, as if nothing ran. The plan has every member, the overflow only above 0."""
+    """The minimums that can be had, in order, and what of them a member is believed not to run (overflow)."""
     plan: dict[str, int] = {}
     overflow: dict[str, int] = {}
     remaining = total
@@ -98,36 +100,56 @@ def fill(
             least = estimated
         plan[name] = least
         remaining -= least
+    return plan, overflow
+
+
+def _filled(
+    order: Sequence[str],
+    preferences: Mapping[str, Preference],
+    bounds: Bounds,
+    total: int,
+    least: Mapping[str, int],
+    overflow: dict[str, int],
+) -> dict[str, int]:
+    """The division as if nothing ran: ``least``, and every member filled up in order. Adds to ``overflow``."""
+    plan = dict(least)
+    remaining = total - sum(plan.values())
     for name in order:
         most = plan[name] + remaining
-        for bound in (preferences[name].max, bounds.limited.get(name)):
-            if bound is not None:
-                most = min(most, bound)
+        bound = _most(preferences[name], name, bounds)
+        if bound is not None:
+            most = min(most, bound)
         estimated = bounds.estimated.get(name, most)
         if estimated < most:
             overflow[name] = max(overflow.get(name, 0), most - estimated)
             most = estimated
         remaining -= most - plan[name]
         plan[name] = most
-    return plan, overflow
+    return plan
 
 
-def _above(preference: Preference, running: int) -> Preference:
-    """What ``preference`` leaves for a member that runs ``running`` already."""
-    return Preference(
-        min=max(preference.min - running, 0),
-        max=None if preference.max is None else max(preference.max - running, 0),
+def _most(preference: Preference, name: str, bounds: Bounds) -> int | None:
+    known = [bound for bound in (preference.max, bounds.limited.get(name)) if bound is not None]
+    return min(known, default=None)
+
+
+def _within(ranges: Mapping[str, Range], plan: Mapping[str, int]) -> bool:
+    """Whether every member has its least and not more than its most; ``plan`` has members of ``ranges`` only."""
+    return all(
+        floor <= plan.get(name, 0) and (most is None or plan.get(name, 0) <= most)
+        for name, (floor, most) in ranges.items()
     )
 
 
-def _deferred(order: Sequence[str], total: int, running: Running, bounds: Bounds) -> bool:
-    """Whether to wait: pods are on their way to a node, and nothing forces replicas to leave a member."""
-    if sum(running.current.values()) > total:
+def _positive(overflow: Mapping[str, int]) -> dict[str, int]:
+    return {name: extra for name, extra in overflow.items() if extra > 0}
+
+
+def _deferred(ranges: Mapping[str, Range], total: int, running: Running, bounds: Bounds) -> bool:
+    """Whether to wait: pods are on their way to a node, and nothing forces replicas to leave or to enter a member."""
+    current = running.current
+    if sum(current.values()) > total or not current.keys() <= ranges.keys() or not _within(ranges, current):
         return False
-    for name, replicas in running.current.items():
-        if name not in order or replicas > bounds.limited.get(name, replicas):
-            return False
     return any(
-        scheduled != bounds.estimated.get(name, running.current.get(name, 0))
-        for name, scheduled in running.scheduled.items()
+        scheduled != bounds.estimated.get(name, current.get(name, 0)) for name, scheduled in running.scheduled.items()
     )

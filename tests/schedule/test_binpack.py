@@ -34,6 +34,10 @@ def limits(text: str) -> dict[str, Preference]:
         pytest.param(12, "5/- 5/-", "4,4", "", "", "", "7,5", "", id="min counts what runs (defect 4)"),
         pytest.param(10, "0/- 0/-", "2", "", "5", "", "5,5", "", id="never above a limit (defect 5)"),
         pytest.param(4, "0/- 0/-", "8", "", "", "6", "4,0", "", id="shrinking does not wait"),
+        pytest.param(5, "0/3 0/-", "5", "", "", "", "3,2", "", id="never above max, whatever runs"),
+        pytest.param(6, "0/- 2/- 2/-", "5,5,5", "", "", "", "2,2,2", "", id="shrinking stops at a min"),
+        pytest.param(10, "0/- 2/-", "8", "", "", "6", "8,2", "", id="a min does not wait"),
+        pytest.param(7, "0/- 0/-", "5,4", "", "3", "5,4", "3,4", "", id="what found a node counts within limits"),
     ],
 )
 def test_worked_examples(
@@ -53,8 +57,8 @@ def broken_bound(case: Case) -> str:
     given_, plan = case["input"], case["expect"]["plan"]
     if sum(plan.values()) > given_.get("total", 0):
         return "total"
-    for name, replicas in plan.items():
-        entry = given_.get("clusters", {}).get(name, {})
+    for name in dict.fromkeys([*given_["available"], *plan]):
+        entry, replicas = given_.get("clusters", {}).get(name, {}), plan.get(name, 0)
         if replicas > min(entry.get("max", replicas), given_.get("limitedCapacity", {}).get(name, replicas)):
             return f"most of {name}"
         if replicas < entry.get("min", 0):
