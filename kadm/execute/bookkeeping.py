@@ -29,7 +29,11 @@ def intended(
     moves: Collection[Move],
     gone: Collection[ObjectKey],
 ) -> Record:
-    """The record to write before the first change: intents for what will be made, and the new decisions."""
+    """The record to write before the first change: intents for what will be made, and the new decisions.
+
+    What was decided of a workload that nobody decides about any more stays while its object does: its deletion may be
+    held back, and once it is in the repository again it keeps its place.
+    """
     base = record or Record(fleet=fleet, member_uid=member_uid)
     objects = {entry.key: entry for entry in base.objects if entry.key not in gone}
     for change in changes:
@@ -44,12 +48,16 @@ def intended(
                 uid=change.uid if change.action == "adopt" else "",
                 origin="adopted" if change.action == "adopt" else "created",
             )
+    workloads = {
+        entry.key: entry for entry in base.workloads if entry.key in objects and entry.key not in decisions.by_key
+    }
+    workloads |= {entry.key: entry for entry in _workloads(base, member, decisions, moves, leaving=True)}
     return replace(
         base,
         member=member,
         commit=commit,
         objects=_sorted(objects),
-        workloads=_workloads(base, member, decisions, moves, leaving=True),
+        workloads=tuple(workloads[key] for key in sorted(workloads)),
     )
 
 

@@ -103,3 +103,11 @@ def test_a_frozen_workload_stays_as_recorded() -> None:
     before = Record(fleet="shop", member_uid="m", workloads=(a_workload(6, {"eu": 6}),))
     frozen = Decisions({WEB: Decision(key=WEB, outcome="frozen", placement={"eu": 6})})
     assert begin(before, placed=frozen).workloads == before.workloads
+
+
+def test_what_was_decided_stays_until_the_object_has_gone() -> None:
+    before = Record(fleet="shop", member_uid="m", objects=(an_object(uid="u1"),), workloads=(a_workload(6, {"eu": 6}),))
+    record = begin(before, placed=Decisions({}))
+    held = trimmed(record, removed=(), decisions=Decisions({}), moves=(), unfinished=())
+    gone = trimmed(record, removed={WEB}, decisions=Decisions({}), moves=(), unfinished=())
+    assert (held.workloads, gone.workloads) == (before.workloads, ())
