@@ -37,8 +37,8 @@ Severity = Literal["error", "warning"]
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One finding, as fields; text and JSON render the same ones.
 
-    ``where`` is a file position, or ``member`` and ``object`` name a place in a member. Empty text: nothing to
-    say.
+    ``where`` is a file position, or ``member`` and ``object`` name a place in a member; a file's fault that a member
+    finds has both. Empty text: nothing to say.
     """
 
     what: str
@@ -50,7 +50,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hint: str = ""
 
     def __str__(self) -> str:
-        place = str(self.where) if self.where else " ".join(part for part in (self.member, self.object) if part)
+        if self.where:
+            place = f"{self.where} in {self.member}" if self.member else str(self.where)
+        else:
+            place = " ".join(part for part in (self.member, self.object) if part)
         text = f"{place}: {self.what}" if place else self.what
         if self.why:
             text += f": {self.why}"

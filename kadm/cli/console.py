@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
+from kadm.cli.merging import merged
 from kadm.errors import Problem
 
 Color = Literal["auto", "always", "never"]
@@ -83,10 +84,10 @@ class Console:
             self.rich("err").print(text, soft_wrap=True, style="dim")
 
     def problems(self, problems: Iterable[Problem]) -> None:
-        """One line per problem on stderr; each once, warnings not with ``--quiet``."""
+        """One line per problem on stderr; the same one of several members once, warnings not with ``--quiet``."""
         from rich.text import Text
 
-        for problem in dict.fromkeys(problems):
+        for problem in merged(problems):
             if problem.severity == "warning" and self.verbosity < 0:
                 continue
             style = "bold red" if problem.severity == "error" else "yellow"

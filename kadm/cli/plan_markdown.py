@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kadm.cli.console import one_line
+from kadm.cli.merging import merged
 from kadm.cli.plan_groups import LEAVING, Group, Groups
 from kadm.cli.plan_text import MARKS, named, numbers, shown, summary_line
 from kadm.model.plan import Plan
@@ -36,7 +37,7 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
             ("Placed nowhere", [_unplaced(plan, index) for index in range(len(plan.unplaced))]),
             ("Frozen: left exactly as they are", _frozen(plan)),
             ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
-            ("Problems", [_code(one_line(str(one))) for one in dict.fromkeys(plan.problems)]),
+            ("Problems", [_code(one_line(str(one))) for one in merged(plan.problems)]),
             ("Changes", [_change(group, groups) for group in groups if group.change.action not in LEAVING]),
         ],
         limit_bytes,

@@ -150,7 +150,7 @@ def _compare_object(
     if answer is not None and answer.outcome == "refused":
         found.frozen[key] = "the member refuses it"
         if answer.problem is not None:
-            found.problems.append(answer.problem)
+            found.problems.append(replace(answer.problem, where=wanted.location))
         return
     note = answer.note if answer is not None else ""
     if live is None:
