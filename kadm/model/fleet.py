@@ -74,6 +74,8 @@ class FleetSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     deletions: Deletions = Deletions()
     rollout: Rollout = Rollout()
     ignore: tuple[IgnoreRule, ...] = ()
+    katalyst: bool = False
+    """Whether requests for Katalyst's resources count in scheduling (scheduling spec 3.2)."""
     suspend: bool = False
 
 

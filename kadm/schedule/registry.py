@@ -17,6 +17,7 @@ from kadm.schedule.plugins.cluster_resources_fit import ClusterResourcesFit
 from kadm.schedule.plugins.cluster_resources_least_allocated import ClusterResourcesLeastAllocated
 from kadm.schedule.plugins.cluster_resources_most_allocated import ClusterResourcesMostAllocated
 from kadm.schedule.plugins.cluster_terminating import ClusterTerminating
+from kadm.schedule.plugins.katalyst_resources_exist import KatalystResourcesExist
 from kadm.schedule.plugins.max_cluster import MaxCluster
 from kadm.schedule.plugins.placement_filter import PlacementFilter
 from kadm.schedule.plugins.preference_bin_pack import PreferenceBinPack
@@ -31,6 +32,7 @@ PLUGINS: Mapping[str, type[Struct]] = {
     "ClusterReady": ClusterReady,
     "ClusterTerminating": ClusterTerminating,
     "ClusterEvicted": ClusterEvicted,
+    "KatalystResourcesExist": KatalystResourcesExist,
     "ClusterResourcesFit": ClusterResourcesFit,
     "ClusterResourcesBalancedAllocation": ClusterResourcesBalancedAllocation,
     "ClusterResourcesLeastAllocated": ClusterResourcesLeastAllocated,
@@ -50,6 +52,9 @@ DEFAULT_FILTERS = (
     "ClusterTerminating",
     "ClusterEvicted",
 )
+KATALYST_FILTERS = (*DEFAULT_FILTERS, "KatalystResourcesExist")
+"""The default filters of a fleet that sets katalyst."""
+
 DEFAULT_SCORES = (
     "TaintToleration",
     "ClusterResourcesBalancedAllocation",

@@ -38,7 +38,7 @@ def _no_growth(unit: SchedulingUnit, member: Member) -> str:
     taint = blocks_growth(unit, member)
     if taint is not None:
         return f"taint {taint_text(taint)} is not tolerated"
-    if member.serves(unit.gvk) is False:
+    if member.name in unit.current and member.serves(unit.gvk) is False:
         return f"it no longer serves {unit.gvk.api_version}"
     return ""
 

@@ -15,7 +15,11 @@ CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 GPU = "nvidia.com/gpu"
-"""The one scalar resource that KubeAdmiral keeps in a scheduling unit."""
+"""The one scalar resource that KubeAdmiral keeps in a scheduling unit, where Katalyst's do not count."""
+_KATALYST_DOMAIN = "resource.katalyst.kubewharf.io/"
+RECLAIMED_CPU = _KATALYST_DOMAIN + "reclaimed_millicpu"
+KATALYST = (RECLAIMED_CPU, _KATALYST_DOMAIN + "reclaimed_memory", _KATALYST_DOMAIN + "net_bandwidth")
+"""What Katalyst offers: resources that pods asked for and do not use. They count where the fleet says so."""
 
 Amounts = Mapping[str, int]
 """Resource → amount: cpu in milli, the rest in whole units."""

@@ -28,10 +28,14 @@ class Demand:
 
 
 def demand(unit: SchedulingUnit, member: Member, resource: str) -> Demand:
-    """The demand on ``resource``. Use is never negative. Raises CapacityUnknown."""
+    """The demand on ``resource``. Raises CapacityUnknown.
+
+    Where more is available than can be allocated, the status is wrong, and the resource counts as used up, as in
+    KubeAdmiral.
+    """
     known = capacity_of(member)
-    allocatable = known.allocatable.get(resource, _ZERO)
-    used = max(allocatable - known.available.get(resource, _ZERO), _ZERO)
+    allocatable, available = known.allocatable.get(resource, _ZERO), known.available.get(resource, _ZERO)
+    used = allocatable if available > allocatable else allocatable - available
     amount = milli if resource == CPU else whole
     return Demand(amount(used) + unit.request.get(resource, 0), amount(allocatable))
 

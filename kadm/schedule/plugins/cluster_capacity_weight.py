@@ -9,11 +9,11 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from kadm.model.quantity import whole
-from kadm.schedule.framework import CapacityUnknown, Shares
+from kadm.schedule.framework import CapacityUnknown, PluginError, Shares
 from kadm.schedule.member import Member
 from kadm.schedule.planner import Preference, divide, fnv1_32
 from kadm.schedule.replica_bounds import bounds_of, keeps_unschedulable, limit_of
-from kadm.schedule.resources import CPU, GPU
+from kadm.schedule.resources import CPU, GPU, RECLAIMED_CPU
 from kadm.schedule.unit import SchedulingUnit
 
 _SUM = 1000
@@ -74,11 +74,12 @@ class _Amount(NamedTuple):
 def dynamic_weights(unit: SchedulingUnit, members: Sequence[Member]) -> Mapping[str, int]:
     """Member → weight by free capacity; the weights of all members add up to about 1000.
 
-    The resource is the GPU where the unit asks for one, else cpu. A weight is capped at 1.4 times the member's part of
-    everything allocatable. What rounding leaves over goes to the largest weight, of equal ones to the member that the
-    planner's hash puts first. Raises CapacityUnknown.
+    The resource is the GPU where the unit asks for one, else cpu that Katalyst reclaimed where it asks for that, else
+    cpu. A weight is capped at 1.4 times the member's part of everything allocatable. What rounding leaves over goes to
+    the largest weight, of equal ones to the member that the planner's hash puts first. Raises PluginError.
     """
-    amounts = _amounts(GPU if GPU in unit.request else CPU, members)
+    resource = next((asked for asked in (GPU, RECLAIMED_CPU) if asked in unit.request), CPU)
+    amounts = _amounts(resource, members)
     free_sum = sum(amount.free for amount in amounts.values())
     allocatable_sum = sum(amount.allocatable for amount in amounts.values())
     even = _rounded(_SUM / len(amounts))
@@ -105,6 +106,10 @@ def _amounts(resource: str, members: Sequence[Member]) -> dict[str, _Amount]:
     unknown = sorted(member.name for member in members if member.capacity is None)
     if unknown:
         raise CapacityUnknown(unknown)
+    offers = {member.name: member.capacity.allocatable for member in members if member.capacity is not None}
+    without = sorted(name for name, allocatable in offers.items() if resource not in allocatable)
+    if resource == RECLAIMED_CPU and 0 < len(without) < len(offers):
+        raise PluginError(f"weights by {resource} need it in every selected member, and {', '.join(without)} lack it")
     return {
         member.name: _Amount(
             whole(member.capacity.allocatable.get(resource, 0)),
