@@ -163,7 +163,11 @@ async def _compare(
         sent = to_send(one, live.objects.get(one.key), set_id)
         answers[one.key] = await dry_run(connection, resource, sent, manager=fleet.field_manager)
 
-    await together({f"{state.name} {one.key}": ask(one) for one in questions(wanted, live, coming=coming)})
+    asked = questions(wanted, live, coming=coming)
+    await together({f"{state.name} {one.key}": ask(one) for one in asked})
+    for one in wanted.objects:
+        if one.key not in answers and one.key not in live.settled and not _will_be_served(state, one, coming):
+            answers[one.key] = DryRun(outcome="refused", problem=_not_served(state, one))
     comparison = compare_member(
         wanted,
         live,
@@ -226,6 +230,14 @@ async def _contents(
             )
             found[change.key] = Contents(foreign=foreign, unknown=unknown)
     return found
+
+
+def _will_be_served(state: MemberState, one: DesiredObject, coming: Collection[ObjectKey]) -> bool:
+    """Whether the member serves the object's version, or a CRD of its group comes with the same plan."""
+    resource = served(state, one.key, one.version)
+    if resource is not None and resource.version == one.version:
+        return True
+    return any(key.kind == "CustomResourceDefinition" and key.name.partition(".")[2] == one.key.group for key in coming)
 
 
 def _not_served(state: MemberState, one: DesiredObject) -> Problem:
