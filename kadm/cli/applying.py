@@ -29,6 +29,7 @@ DONE: dict[Action, str] = {
     "adopt": "adopted",
     "release": "released",
     "own": "owned",
+    "recreate": "recreated",
 }
 """Action → what was done, in a word."""
 
@@ -77,10 +78,9 @@ def _tell(console: Console, plan: Plan, report: Report) -> None:
         return
     actions = [one.change.action for one in report.results if one.result in ("done", "not ready")]
     counts = [f"{actions.count(action)} {word}" for action, word in DONE.items() if action in actions]
-    how_many = (
-        f"all {len(plan.changes)}" if len(actions) == len(plan.changes) else f"{len(actions)} of {len(plan.changes)}"
-    )
-    console.data(f"Applied {how_many} changes to {plan.fleet}" + (f": {', '.join(counts)}." if counts else "."))
+    total = f"{len(plan.changes)} change{'s' * (len(plan.changes) > 1)}"
+    how_many = total if len(actions) == len(plan.changes) else f"{len(actions)} of {total}"
+    console.data(f"Applied {how_many} to {plan.fleet}" + (f": {', '.join(counts)}." if counts else "."))
 
 
 def _problems(report: Report) -> list[Problem]:

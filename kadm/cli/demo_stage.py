@@ -130,7 +130,7 @@ def stage(
     kept = False
     try:
         shutil.copytree(EXAMPLE, fleet, ignore=shutil.ignore_patterns("README.md"), dirs_exist_ok=True)
-        (fleet / "clusters").mkdir()
+        (fleet / "clusters").mkdir(exist_ok=True)
         with interrupts.heeded():
             yield Stage(console, interrupts, fleet, sandbox, as_json)
         kept = keep

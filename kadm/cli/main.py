@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -39,6 +40,7 @@ EPILOG = "Exit codes: " + "; ".join(f"{code:d} {meaning}" for code, meaning in M
 app = typer.Typer(
     name="kadm",
     add_completion=False,
+    pretty_exceptions_enable=False,  # it shows local variables: values of Secrets may be among them
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,
@@ -58,6 +60,9 @@ app.command("completion", short_help="Print the completion script of a shell.")(
 
 COMPLETE = "_KADM_COMPLETE"
 """A shell that sets it wants completions instead of a run."""
+
+INTERRUPTED = 128 + signal.SIGINT
+"""What shells call the end by Ctrl-C."""
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Faults of writing that name no file: it is the output."""
@@ -131,12 +136,8 @@ def main(arguments: list[str]) -> int:
             raise
         Console(color=_asked_color(arguments)).problems(error.problems)
         return ExitCode.ERROR
-    except typer.Abort:
-        sys.stderr.write("interrupted\n")
-        return ExitCode.ERROR
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
     except CLICK_ERROR as error:
         Console(color=_asked_color(arguments)).problems([_usage(error)])
         return ExitCode.ERROR
@@ -151,6 +152,8 @@ def main(arguments: list[str]) -> int:
             raise
         Console().problems([_bug(error)])
         return ExitCode.ERROR
+    if code == INTERRUPTED:
+        sys.stderr.write("interrupted\n")
     return int(code or 0)
 
 

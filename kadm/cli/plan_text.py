@@ -21,6 +21,7 @@ MARKS: dict[Action, tuple[str, str]] = {
     "adopt": ("&", "cyan"),
     "release": ("o", "cyan"),
     "own": (".", "dim"),
+    "recreate": ("±", "red"),
 }
 """Action → its mark and its style."""
 
@@ -31,6 +32,7 @@ WORDS: dict[Action, str] = {
     "adopt": "to adopt",
     "release": "to release",
     "own": "to own",
+    "recreate": "to recreate",
 }
 
 LONGEST_VALUE = 160

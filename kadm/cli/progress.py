@@ -33,7 +33,13 @@ def progress(console: Console) -> Iterator[Listener]:
         def show(event: Event) -> None:
             if event.member not in tasks:
                 tasks[event.member] = bars.add_task("", member=event.member, text="", total=event.total)
-            bars.update(tasks[event.member], completed=event.finished, total=event.total, text=_text(event))
+            bars.update(
+                tasks[event.member],
+                completed=event.finished,
+                total=event.total,
+                text=_text(event),
+                visible=event.stage != "done",  # of many members those are seen that are still at work
+            )
 
         yield show
 
