@@ -23,6 +23,16 @@ class Provenance(Struct, frozen=True, kw_only=True):
     location: Location | None = None
 
 
+class LeftField(Struct, frozen=True, kw_only=True):
+    """A field that kadm leaves to somebody else in one member, and to whom or why, in words.
+
+    ``path`` may hold ``[key=value]`` for the item of a keyed list, and ``*`` for every key or item.
+    """
+
+    path: Path
+    why: str
+
+
 class DesiredObject(Struct, frozen=True, kw_only=True):
     """One object as a member must hold it, ready to be applied (without the ApplySet label).
 
@@ -39,6 +49,10 @@ class DesiredObject(Struct, frozen=True, kw_only=True):
     provenance: tuple[Provenance, ...] = ()
     because: str = ""
     """Why it is in this member, in words: its policy, whom it follows, or what needs the namespace."""
+    left: tuple[LeftField, ...] = ()
+    """Fields that ``object`` does not hold, for they are left to others."""
+    complete: JsonObject | None = None
+    """What a create sends, where that is more than ``object``: fields left to others are sent once."""
 
 
 class DesiredMember(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from kadm.errors import Problem
-from kadm.model.objects import JsonObject, ObjectKey
+from kadm.model.objects import JsonObject, ObjectKey, Path
 
 
 class _Metadata(Struct, rename="camel"):
@@ -106,15 +106,27 @@ class LiveMember(Struct, frozen=True, kw_only=True):
     unread: Mapping[ObjectKey, Problem] = {}
 
 
+class Fault(Struct, frozen=True):
+    """One field that a member does not take, as its API server names it, and what it says about it."""
+
+    field: str
+    message: str
+
+
 class DryRun(Struct, frozen=True, kw_only=True):
     """A member's answer to the dry run of one object.
 
-    ``answered``: ``object`` is what the member would store. ``refused``: it would not take the object (``problem``).
-    ``impossible``: it could not be asked (no permission to patch, the namespace or CRD is not there yet, a webhook that
-    refuses dry runs); ``note`` says so in words.
+    ``answered``: ``object`` is what the member would store. ``refused``: it would not take the object (``problem``);
+    ``faults`` are the fields that it names. ``impossible``: it could not be asked (no permission to patch, the
+    namespace or CRD is not there yet, a webhook that refuses dry runs); ``note`` says so in words.
+
+    ``repair`` are paths of the live object that must be taken out first, with git's values set in the same patch:
+    ``object`` is then what both leave. None: the apply alone does it.
     """
 
     outcome: Literal["answered", "refused", "impossible"]
     object: JsonObject | None = None
     problem: Problem | None = None
+    faults: tuple[Fault, ...] = ()
     note: str = ""
+    repair: tuple[Path, ...] | None = None

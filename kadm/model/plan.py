@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kadm.errors import Problem
 from kadm.model.desired import DesiredObject
-from kadm.model.objects import JsonValue, ObjectKey
+from kadm.model.objects import JsonValue, ObjectKey, Path
 
 Action = Literal[
     "create",
@@ -18,6 +18,7 @@ Action = Literal[
     "adopt",  # it exists, kadm did not make it: kadm's fields are applied, the record says adopted
     "release",  # it leaves the repository but was adopted: let go, not deleted
     "own",  # the live values are right already, kadm only takes ownership
+    "recreate",  # an immutable field changes, and the object permits it: deleted, awaited, created
 ]
 
 
@@ -31,11 +32,31 @@ class FieldChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     manager: str = ""
 
 
+class Preparation(Struct, frozen=True, kw_only=True):
+    """What one patch does to a live object before it is applied: what apply itself cannot express.
+
+    ``fold``: managers whose managedFields entries become kadm's, so that what git lacks of them is removed. ``wants``
+    are kadm's fields after the apply (FieldsV1). ``prune``: fields of a pod template that git lacks are folded too.
+    ``strike``: fields that kadm's entry lets go, as in ``LeftField``. ``repairs``: values are set to what git says by
+    the patch itself, and ``remove`` (paths in the live object) taken out; that holds for the live object of this
+    ``generation`` (of this resourceVersion where its kind has none).
+    """
+
+    fold: tuple[str, ...] = ()
+    wants: Mapping[str, JsonValue] = {}
+    prune: bool = False
+    strike: tuple[Path, ...] = ()
+    repairs: bool = False
+    remove: tuple[Path, ...] = ()
+    generation: str = ""
+
+
 class Change(Struct, frozen=True, kw_only=True):
     """One object that changes in one member.
 
     ``desired`` is None for delete and release. ``uid`` is the live object's, empty for a create. ``force``: the plan
-    names managers whose fields it takes, so that apply may force.
+    names managers whose fields it takes, so that apply may force. ``takes`` are these fields, as the plan names them,
+    each with its managers. ``prepare`` is None where the apply alone does it.
     """
 
     cluster: str
@@ -46,6 +67,8 @@ class Change(Struct, frozen=True, kw_only=True):
     desired: DesiredObject | None = None
     uid: str = ""
     force: bool = False
+    takes: tuple[tuple[str, str], ...] = ()
+    prepare: Preparation | None = None
     note: str = ""
     """E.g. ``after CRD``, ``unverified (no permission to patch)``; empty where there is nothing to say."""
 
@@ -92,6 +115,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     adopt: int = 0
     release: int = 0
     own: int = 0
+    recreate: int = 0
     unchanged: int = 0
 
 

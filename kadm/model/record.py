@@ -15,8 +15,8 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One object that kadm placed in the member.
 
     ``uid`` is empty for an intent: recorded before the create was sent, and not yet confirmed. ``version`` is the API
-    version last applied. ``digest`` is that of the desired object as last applied (keyed for Secrets), empty for an
-    intent.
+    version last applied. ``digest`` is that of the desired object as last applied, and only of a Job that the member
+    removes once it has finished: gone, it is done. ``keep``: its manifest asks that it is released, never deleted.
     """
 
     group: str = ""
@@ -27,6 +27,7 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     uid: str = ""
     origin: Literal["created", "adopted"] = "created"
     digest: str = ""
+    keep: bool = False
 
     @property
     def key(self) -> ObjectKey:

@@ -23,12 +23,25 @@ class Stamp(Struct, frozen=True, array_like=True):
     projected: str
 
 
+class Taken(Struct, frozen=True, kw_only=True):
+    """A field that kadm took back from a manager, and how often since the desired object last changed (``digest``)."""
+
+    path: str
+    manager: str
+    times: int
+    digest: str
+
+
 class Stamps(Struct, frozen=True, kw_only=True):
-    """All stamps of one member, key as text → stamp. ``resource_version`` is the document's; it is not stored."""
+    """All stamps of one member, key as text → stamp. ``resource_version`` is the document's; it is not stored.
+
+    ``taken``: what kadm took back from others, key as text → fields; the memory by which a contest is known.
+    """
 
     fleet: str
     member_uid: str
     objects: Mapping[str, Stamp] = {}
+    taken: Mapping[str, tuple[Taken, ...]] = {}
     format: int = STAMPS_FORMAT
     resource_version: str = ""
 
