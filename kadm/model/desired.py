@@ -68,9 +68,11 @@ class DesiredMember(Struct, frozen=True, kw_only=True):
 class Desired(Struct, frozen=True):
     """Every member of the fleet by name (sorted), and what went wrong on the way.
 
-    ``unplaced`` are the manifests that go nowhere: key → reason.
+    ``unplaced`` are the manifests that go nowhere: key → reason. ``follows`` says who needs whom where: follower →
+    member → the objects that it follows there.
     """
 
     members: Mapping[str, DesiredMember]
     unplaced: Mapping[ObjectKey, str] = {}
+    follows: Mapping[ObjectKey, Mapping[str, tuple[ObjectKey, ...]]] = {}
     problems: tuple[Problem, ...] = ()

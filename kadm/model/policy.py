@@ -35,10 +35,14 @@ class PolicyKey(Struct, frozen=True, order=True):
 
 
 class PolicyRef(Struct, frozen=True):
-    """A policy that an object is bound to, and by what: its label, its entry in kadm.yaml, or the Fleet's default."""
+    """A policy that an object is bound to, and by what: its label, its entry in kadm.yaml, or the Fleet's default.
+
+    ``where`` kadm.yaml names it; None for a label: the manifest knows where that stands.
+    """
 
     policy: PolicyKey
     via: Literal["label", "entry", "default"]
+    where: Location | None = None
 
 
 class SelectorRequirement(Struct, frozen=True, forbid_unknown_fields=True):

@@ -87,6 +87,10 @@ class _Rendering:
                 for manifest in self._repo.manifests
                 if manifest.key not in self._placed
             },
+            follows={
+                follower: {member: tuple(lead.leaders) for member, lead in sorted(leads.items())}
+                for follower, leads in sorted(self._leads.items())
+            },
             problems=tuple(self._problems),
         )
 

@@ -25,6 +25,9 @@ _KIND_OF_LABEL: dict[str, PolicyKind] = {
     CLUSTER_OVERRIDE_POLICY: "ClusterOverridePolicy",
 }
 
+LABEL_OF_KIND: dict[PolicyKind, str] = {kind: label for label, kind in _KIND_OF_LABEL.items()}
+"""Kind of policy → the label of an object that names one."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -99,7 +102,7 @@ class Binder:
                     key = _key(kind, source.names[kind], native)
                     if key not in self._policies:
                         self._missing(key, source.where.get(kind))
-                    return PolicyRef(key, source.via)
+                    return PolicyRef(key, source.via, source.where.get(kind))
         return None
 
     def _missing(self, key: PolicyKey, where: Location | None) -> None:

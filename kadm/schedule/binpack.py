@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kadm.model.decision import Cut
 from kadm.schedule.planner import UNBOUNDED, Bounds, Division, Preference
+from kadm.schedule.trail import Trail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +43,17 @@ def pack(
     """
     order = list(preferences)
     current = running.current
-    least, overflow = _minimums(order, preferences, bounds, total)
-    goal = _filled(order, preferences, bounds, total, least, overflow)
+    trail = Trail(order)
+    least, overflow = _minimums(order, preferences, bounds, total, trail)
+    goal = _filled(order, preferences, bounds, total, least, overflow, trail)
     ranges = {name: (min(least[name], goal[name]), _most(preferences[name], name, bounds)) for name in order}
     if _deferred(ranges, total, running, bounds):
-        return Division(plan=dict(current), goal=dict(current))
+        for name in order:
+            trail.note(name, "waits", current.get(name, 0))
+        return Division(plan=dict(current), goal=dict(current), steps=trail.steps)
     if not avoid_disruption:
-        return Division(plan=goal, overflow=_positive(overflow), goal=goal)
+        _note_overflow(trail, goal, overflow)
+        return Division(plan=goal, overflow=_positive(overflow), goal=goal, steps=trail.steps)
 
     if not keep_unschedulable:
         settled = {
@@ -58,13 +64,16 @@ def pack(
         found_a_node = sum(settled.values())
         if found_a_node == total and _within(ranges, settled):
             nothing = {name: 0 for name, replicas in running.scheduled.items() if name not in ranges and not replicas}
-            return Division(plan={**settled, **nothing}, goal=goal)
+            for name, replicas in settled.items():
+                trail.note(name, "running", replicas)
+            return Division(plan={**settled, **nothing}, goal=goal, steps=trail.steps)
         overflow = {name: min(extra, total - found_a_node) for name, extra in overflow.items()}
 
     plan = {}
     for name, (floor, most) in ranges.items():
         stays = min(current.get(name, 0), bounds.estimated.get(name, current.get(name, 0)))
         plan[name] = max(stays if most is None else min(stays, most), floor)
+    running_there = dict(plan)
     excess = sum(plan.values()) - sum(goal.values())
     for name in reversed(order):
         if excess > 0 and goal[name] < plan[name]:
@@ -77,7 +86,30 @@ def pack(
             more = -excess if most is None else min(-excess, most - plan[name])
             plan[name] += more
             excess += more
-    return Division(plan=plan, overflow=_positive(overflow), goal=goal)
+    for name in order:
+        before, stays = current.get(name, 0), running_there[name]
+        if plan[name] != goal[name] or stays < before:
+            trail.note(
+                name, "running", stays, asked=before, cut=_cut_of(stays, before, preferences[name], name, bounds)
+            )
+            if plan[name] != stays:
+                trail.note(name, "more" if plan[name] > stays else "less", plan[name], asked=goal[name])
+    _note_overflow(trail, plan, overflow)
+    return Division(plan=plan, overflow=_positive(overflow), goal=goal, steps=trail.steps)
+
+
+def _cut_of(stays: int, before: int, preference: Preference, name: str, bounds: Bounds) -> Cut:
+    """What lets a member keep only ``stays`` of ``before`` replicas; empty where it keeps them."""
+    if stays >= before:
+        return ""
+    if stays == bounds.estimated.get(name):
+        return "estimate"
+    return "limit" if stays == bounds.limited.get(name) and stays != preference.max else "maximum"
+
+
+def _note_overflow(trail: Trail, plan: Mapping[str, int], overflow: Mapping[str, int]) -> None:
+    for name, extra in _positive(overflow).items():
+        trail.note(name, "overflow", plan[name] + extra)
 
 
 Range = tuple[int, int | None]
@@ -85,19 +117,24 @@ Range = tuple[int, int | None]
 
 
 def _minimums(
-    order: Sequence[str], preferences: Mapping[str, Preference], bounds: Bounds, total: int
+    order: Sequence[str], preferences: Mapping[str, Preference], bounds: Bounds, total: int, trail: Trail
 ) -> tuple[dict[str, int], dict[str, int]]:
     """The minimums that can be had, in order, and what of them a member is believed not to run (overflow)."""
     plan: dict[str, int] = {}
     overflow: dict[str, int] = {}
     remaining = total
     for name in order:
-        least = min(preferences[name].min, remaining)
-        least = min(least, bounds.limited.get(name, least))
+        asked = preferences[name].min
+        least = min(asked, remaining)
+        cut: Cut = "total" if least < asked else ""
+        if bounds.limited.get(name, least) < least:
+            least, cut = bounds.limited[name], "limit"
         estimated = bounds.estimated.get(name, least)
         if estimated < least:
             overflow[name] = least - estimated
-            least = estimated
+            least, cut = estimated, "estimate"
+        if asked:
+            trail.note(name, "minimum", least, asked=asked, cut=cut)
         plan[name] = least
         remaining -= least
     return plan, overflow
@@ -110,19 +147,22 @@ def _filled(
     total: int,
     least: Mapping[str, int],
     overflow: dict[str, int],
+    trail: Trail,
 ) -> dict[str, int]:
     """The division as if nothing ran: ``least``, and every member filled up in order. Adds to ``overflow``."""
     plan = dict(least)
     remaining = total - sum(plan.values())
     for name in order:
-        most = plan[name] + remaining
+        most = asked = plan[name] + remaining
+        cut: Cut = "" if remaining else "total"
         bound = _most(preferences[name], name, bounds)
-        if bound is not None:
-            most = min(most, bound)
+        if bound is not None and bound < most:
+            most, cut = bound, "maximum" if bound == preferences[name].max else "limit"
         estimated = bounds.estimated.get(name, most)
         if estimated < most:
             overflow[name] = max(overflow.get(name, 0), most - estimated)
-            most = estimated
+            most, cut = estimated, "estimate"
+        trail.note(name, "fill", most, asked=asked, cut=cut)
         remaining -= most - plan[name]
         plan[name] = most
     return plan

@@ -8,19 +8,23 @@ from kadm.errors import Problem
 from kadm.model.objects import ObjectKey
 from kadm.model.policy import PropagationPolicy
 from kadm.model.repository import Manifest, Repo
+from kadm.schedule.asking import asked_for
 from kadm.schedule.fleet import FleetView
 from kadm.schedule.history import Past
 from kadm.schedule.profile import Plugins, Profile, ProfileError, profile_of
 from kadm.schedule.triggers import CLUSTERS, GENERATION, PROFILE, Triggers, digest
-from kadm.schedule.unit import SchedulingUnit
+from kadm.schedule.unit import Rules, SchedulingUnit
 from kadm.schedule.unit_reader import UnitReader
+
+_WHOLE = ("its policy divides, but it has no number of replicas: it goes whole to each member",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """``past`` are earlier decisions, the latest first. ``triggers`` is what a new decision will be recorded with.
 
-    ``once``: it is divided once, and never re-planned. ``problems`` are those of its annotations.
+    ``once``: it is divided once, and never re-planned. ``problems`` are those of its annotations; ``annotations``
+    those that count instead of a field of the policy. ``asks`` says in words what is asked for.
     """
 
     manifest: Manifest
@@ -31,6 +35,8 @@ class Case:
     triggers: Triggers
     once: bool = False
     problems: tuple[Problem, ...] = ()
+    annotations: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
 
     @property
     def key(self) -> ObjectKey:
@@ -46,6 +52,7 @@ class CaseReader:
         self._plugins = plugins
         self._profiles: dict[str, Profile | ProfileError] = {}
         self._contents: dict[str, str] = {}
+        self._asked: dict[Rules, tuple[str, ...]] = {}
 
     def read(self, manifest: Manifest, policy: PropagationPolicy, past: tuple[Past, ...], fleet: FleetView) -> Case:
         """The case of ``manifest``. Raises UnitError, ProfileError."""
@@ -68,7 +75,14 @@ class CaseReader:
             triggers=triggers,
             once=read.once,
             problems=read.problems,
+            annotations=read.annotations,
+            asks=(*self._asks(rules), *(_WHOLE if read.whole else ())),
         )
+
+    def _asks(self, rules: Rules) -> tuple[str, ...]:
+        if rules not in self._asked:
+            self._asked[rules] = asked_for(rules)
+        return self._asked[rules]
 
     def _profile(self, name: str) -> Profile:
         """The profile of this name, empty for the defaults. Raises ProfileError, for each object that uses it."""

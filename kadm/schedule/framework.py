@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from kadm.errors import KadmError
+from kadm.model.decision import Step
 from kadm.schedule.member import Member
 from kadm.schedule.unit import SchedulingUnit
 
@@ -52,10 +53,14 @@ class Scored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """How a unit's replicas are divided: member → replicas, overflow included. ``notes`` say how each came about."""
+    """How a unit's replicas are divided: member → replicas, overflow included.
+
+    ``notes`` say how each came about, in words; ``steps`` the same as the division went.
+    """
 
     replicas: Mapping[str, int]
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ from kadm.schedule.member import Member
 from kadm.schedule.plugins.max_cluster import MaxCluster
 from kadm.schedule.plugins.priority_sort import PrioritySort, ranks_by_priority
 from kadm.schedule.profile import Profile
+from kadm.schedule.ranking import Ranking
 from kadm.schedule.unit import SchedulingUnit
 
 
@@ -36,10 +37,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """The members that a unit goes to, in the order of selection; ``decisions`` has every member, by name."""
+    """The members that a unit goes to, in the order of selection; ``decisions`` has every member, by name.
+
+    ``how`` they were chosen, in words.
+    """
 
     members: tuple[Member, ...]
     decisions: tuple[MemberDecision, ...]
+    how: str = ""
 
 
 class Pipeline:
@@ -74,6 +79,7 @@ class Pipeline:
                 decisions[index],
                 replicas=shares.replicas.get(member.name, 0),
                 notes=(*decisions[index].notes, *shares.notes.get(member.name, ())),
+                steps=shares.steps.get(member.name, ()),
             )
         return shares, replace(selected, decisions=tuple(decisions))
 
@@ -88,6 +94,7 @@ class Pipeline:
                 else MemberDecision(member=member.name)
                 for member in self._members
             ),
+            how=f"no member was judged: {note}",
         )
 
     def _known(self, names: Iterable[str]) -> frozenset[str]:
@@ -169,20 +176,26 @@ class _Class:
                 )
                 for member in judged.fitting
             ]
+        ranking = Ranking(unit, self._profile, scores)
         for entry in self._profile.selects:
-            scored = entry.plugin.select(unit, scored)
+            scored = ranking.after(scored, entry.plugin.select(unit, scored))
         members = tuple(entry.member for entry in scored)
         decisions = list(judged.decisions)
         chosen = {member.name for member in members}
+        places = ranking.places
         for member in judged.fitting:
             index = self._index[member.name]
+            rank, score = places.get(member.name, (None, None))
             decisions[index] = msgspec.structs.replace(
                 decisions[index],
                 selected=member.name in chosen,
                 scores={name: by_member[member.name] for name, by_member in scores.items()},
+                score=score,
+                rank=rank,
                 notes=() if member.name in chosen else ("it fits, but others come first",),
             )
-        return Selected(members=members, decisions=tuple(decisions))
+        how = ranking.in_words(len(judged.fitting), len(members))
+        return Selected(members=members, decisions=tuple(decisions), how=how)
 
 
 @dataclass(frozen=True, slots=True)

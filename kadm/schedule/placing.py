@@ -48,7 +48,7 @@ class Placing:
         names = sorted([*(member.name for member in selected.members), *staying])
         if not names:
             why = (self._none_selected(case), *why)
-        return _decision(case, "scheduled", dict.fromkeys(names), selected.decisions, why)
+        return _decision(case, "scheduled", dict.fromkeys(names), selected, why)
 
     def keep(self, case: Case, past: Past, why: tuple[str, ...]) -> Decision:
         """What was recorded stays, with its inputs as they were: a change that does not count yet stays pending."""
@@ -82,10 +82,10 @@ class Placing:
         selected = self._fleet.pipeline.all_of(_by_priority(unit, current), "it is sticky, and here already")
         placement = {name: unit.current[name] for name in sorted(current)}
         if unit.rules.mode == "Duplicate":
-            return _decision(case, "kept", dict.fromkeys(placement), selected.decisions, why)
+            return _decision(case, "kept", dict.fromkeys(placement), selected, why)
         numbers = [number for number in placement.values() if number is not None]
         if len(numbers) == len(placement) and sum(numbers) == unit.replicas:
-            return _decision(case, "kept", placement, selected.decisions, why)
+            return _decision(case, "kept", placement, selected, why)
         unread = [name for name in current if name in self._fleet.unread]
         if unread:
             return self._wait(case, unread, selected.decisions)
@@ -97,7 +97,7 @@ class Placing:
         if total == 0:  # KubeAdmiral deletes it everywhere (design, section 12, row 4)
             stays: list[str] = [name for name in names if name in current] or names
             why = ("it is scaled to 0: the objects stay", *why)
-            return _decision(case, "scheduled", dict.fromkeys(stays, 0), selected.decisions, why)
+            return _decision(case, "scheduled", dict.fromkeys(stays, 0), selected, why)
         divided, selected = self._fleet.pipeline.divide(case.unit, case.profile, selected)
         placement: dict[str, int | None] = {
             name: replicas for name in names if (replicas := divided.replicas.get(name, 0)) > 0
@@ -110,13 +110,14 @@ class Placing:
             )
         if unplaced:
             why = (self._report_unplaced(case, unplaced, details), *why)
-        return _decision(case, "scheduled", placement, selected.decisions, why, unplaced=unplaced)
+        return _decision(case, "scheduled", placement, selected, why, unplaced=unplaced)
 
     def _fits_nowhere(self, case: Case, current: Sequence[str], members: Members) -> Decision:
         """No member takes it: it stays where it is, unless that is permitted to end (design, section 12, row 2)."""
         why = refusals(members)
         if self._allow_empty and current:
-            return _decision(case, "scheduled", {}, members, (f"no member takes it, which is permitted: {why}",))
+            nobody = Selected(members=(), decisions=members)
+            return _decision(case, "scheduled", {}, nobody, (f"no member takes it, which is permitted: {why}",))
         return self._kept_back(case, current, "no member takes it", why, members)
 
     def _kept_back(self, case: Case, current: Sequence[str], what: str, why: str, members: Members) -> Decision:
@@ -197,7 +198,7 @@ def _decision(
     case: Case,
     outcome: Outcome,
     placement: Mapping[str, int | None],
-    members: Members,
+    selected: Selected,
     reasons: tuple[str, ...],
     *,
     unplaced: int = 0,
@@ -208,8 +209,9 @@ def _decision(
         policy=case.manifest.propagation,
         placement=placement,
         unplaced_replicas=unplaced,
-        members=members,
+        members=selected.decisions,
         reasons=reasons,
+        selection=selected.how,
         triggers=case.triggers,
     )
 

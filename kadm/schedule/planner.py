@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kadm.model.decision import Cut, Step
+from kadm.schedule.trail import Trail
+
 _FNV_OFFSET = 2166136261
 _FNV_PRIME = 16777619
 _UINT32 = 0xFFFFFFFF
@@ -31,12 +34,13 @@ class Division:
     """Member → replicas. What is written for a member is ``plan`` + ``overflow``.
 
     ``overflow`` holds replicas that stay in a member beyond what it is believed to be able to run; absent means 0.
-    ``goal`` is the division as if nothing ran yet.
+    ``goal`` is the division as if nothing ran yet. ``steps`` tell how each number came about.
     """
 
     plan: Mapping[str, int]
     overflow: Mapping[str, int] = field(default_factory=dict)
     goal: Mapping[str, int] = field(default_factory=dict)
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict, compare=False)
 
     def total(self, member: str) -> int:
         """What is written for ``member``."""
@@ -82,10 +86,13 @@ def divide(
     member took their place.
     """
     hashes = {member: fnv1_32((member + key).encode()) for member in preferences}
-    whole = _Distribution(preferences, bounds, hashes, keep_overflow=keep_unschedulable or not avoid_disruption)
+    trail = Trail(preferences)
+    keep_overflow = keep_unschedulable or not avoid_disruption
+    whole = _Distribution(preferences, bounds, hashes, keep_overflow=keep_overflow, trail=trail)
     goal, overflow = whole.distribute(total)
     if not avoid_disruption:
-        return Division(plan=goal, overflow=overflow, goal=goal)
+        _note_overflow(trail, goal, overflow)
+        return Division(plan=goal, overflow=overflow, goal=goal, steps=trail.steps)
 
     running = {member: _running(member, current, bounds) for member in preferences}
     excess = sum(running.values()) - sum(goal.values())
@@ -110,7 +117,28 @@ def divide(
         plan = {member: replicas + more.get(member, 0) for member, replicas in running.items()}
     else:
         plan = running
-    return Division(plan=plan, overflow=overflow, goal=goal)
+    for member in preferences:
+        _note_running(trail, member, current, bounds, plan[member], goal[member])
+    _note_overflow(trail, plan, overflow)
+    return Division(plan=plan, overflow=overflow, goal=goal, steps=trail.steps)
+
+
+def _note_running(trail: Trail, member: str, current: Mapping[str, int], bounds: Bounds, plan: int, goal: int) -> None:
+    """What of the member's replicas stays, and how that grows or shrinks; nothing where it makes no difference."""
+    running, before = _running(member, current, bounds), current.get(member, 0)
+    if plan == goal and running == before:
+        return
+    cut: Cut = ""
+    if running < before:
+        cut = "limit" if running == bounds.limited.get(member) else "estimate"
+    trail.note(member, "running", running, asked=before, cut=cut)
+    if plan != running:
+        trail.note(member, "more" if plan > running else "less", plan, asked=goal)
+
+
+def _note_overflow(trail: Trail, plan: Mapping[str, int], overflow: Mapping[str, int]) -> None:
+    for member, extra in overflow.items():
+        trail.note(member, "overflow", plan[member] + extra)
 
 
 def _running(member: str, current: Mapping[str, int], bounds: Bounds) -> int:
@@ -132,6 +160,7 @@ class _Distribution:
     bounds: Bounds
     hashes: Mapping[str, int]
     keep_overflow: bool
+    trail: Trail | None = None
 
     def distribute(self, total: int) -> tuple[dict[str, int], dict[str, int]]:
         """Plan and overflow, member → replicas. The plan has every member, the overflow only those above 0."""
@@ -145,8 +174,10 @@ class _Distribution:
 
         active: Sequence[str] = order
         grew = True
+        number = 0
         while remaining > 0 and grew:
-            active, given = self._round(active, remaining, plan, overflow)
+            number += 1
+            active, given = self._round(active, remaining, plan, overflow, number)
             grew = given.grew
             remaining = given.remaining
 
@@ -156,19 +187,25 @@ class _Distribution:
 
     def _minimum(self, member: str, remaining: int, overflow: dict[str, int]) -> int:
         """The member's minimum, as far as replicas and capacity reach. The maximum does not count here."""
-        granted = min(self.preferences[member].min, remaining, self.bounds.limited.get(member, remaining))
+        asked = self.preferences[member].min
+        limited = self.bounds.limited.get(member, remaining)
+        granted = min(asked, remaining, limited)
+        cut: Cut = "" if granted == asked else "total" if granted == remaining else "limit"
         estimated = self.bounds.estimated.get(member)
         if estimated is not None and estimated < granted:
             overflow[member] = granted - estimated
-            return estimated
+            granted, cut = estimated, "estimate"
+        if asked and self.trail is not None:
+            self.trail.note(member, "minimum", granted, asked=asked, cut=cut)
         return granted
 
     def _round(
-        self, active: Sequence[str], remaining: int, plan: dict[str, int], overflow: dict[str, int]
+        self, active: Sequence[str], remaining: int, plan: dict[str, int], overflow: dict[str, int], number: int
     ) -> tuple[Sequence[str], _Round]:
         """Share ``remaining`` by weight among ``active`` once; gives the members that are not full, and what is left.
 
-        ``remaining`` can grow: a member whose minimum is above its maximum gives back the difference.
+        ``remaining`` can grow: a member whose minimum is above its maximum gives back the difference. ``number`` counts
+        the rounds from 1.
         """
         weight_sum = sum(self.preferences[member].weight for member in active)
         if weight_sum <= 0:
@@ -182,19 +219,25 @@ class _Distribution:
             before = plan[member]
             after = before + min(share, remaining)
             full = False
-            for bound in (preference.max, self.bounds.limited.get(member)):
+            cut: Cut = "total" if share > remaining else ""
+            for bound, by in self._bounds_of(member):
                 if bound is not None and after > bound:
-                    after, full = bound, True
+                    after, full, cut = bound, True, by
             estimated = self.bounds.estimated.get(member)
             if estimated is not None and after > estimated:
                 overflow[member] = overflow.get(member, 0) + after - estimated
-                after, full = estimated, True
+                after, full, cut = estimated, True, "estimate"
+            if self.trail is not None:
+                self.trail.note(member, "share", after, asked=before + share, cut=cut, round_=number)
             if not full:
                 not_full.append(member)
             remaining -= after - before
             grew = grew or after > before
             plan[member] = after
         return not_full, _Round(remaining, grew=grew)
+
+    def _bounds_of(self, member: str) -> tuple[tuple[int | None, Cut], ...]:
+        return (self.preferences[member].max, "maximum"), (self.bounds.limited.get(member), "limit")
 
 
 @dataclass(frozen=True, slots=True)

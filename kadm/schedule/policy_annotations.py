@@ -40,6 +40,17 @@ PLACEMENT_ANNOTATIONS = (
 )
 """The annotations that override the policy, and that a Fleet can forbid (allowPlacementAnnotations: false)."""
 
+INSTEAD_OF: Mapping[str, str] = {
+    SCHEDULING_MODE: "schedulingMode",
+    STICKY_CLUSTER: "reschedulePolicy.disableRescheduling",
+    TOLERATIONS: "tolerations",
+    PLACEMENTS: "placement",
+    CLUSTER_SELECTOR: "clusterSelector",
+    AFFINITY: "clusterAffinity",
+    MAX_CLUSTERS: "maxClusters",
+}
+"""Annotation → the field of the policy's spec that it stands for."""
+
 _T = TypeVar("_T")
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -140,7 +140,8 @@ class _Stage:
             problem = Problem(what=what, hint=hint)
         else:
             try:
-                return self._scheduled(self._cases.read(manifest, policy, past, self._fleet))
+                case = self._cases.read(manifest, policy, past, self._fleet)
+                return _told(case, self._scheduled(case))
             except (UnitError, ProfileError, PluginError) as error:
                 if isinstance(error, CapacityUnknown):
                     self._journal.capacity_needed.update(error.members)
@@ -181,6 +182,11 @@ class _Stage:
         if case.past:
             return self._placing.keep(case, case.past[0], why)
         return Decision(key=case.key, outcome="unplaced", policy=case.manifest.propagation, reasons=why)
+
+
+def _told(case: Case, decision: Decision) -> Decision:
+    """The decision with what was asked for, so that it can be explained."""
+    return replace(decision, replicas=case.unit.replicas, asks=case.asks, annotations=case.annotations)
 
 
 def _without_policy(manifest: Manifest) -> Decision:

@@ -35,3 +35,9 @@ def blocks_growth(unit: SchedulingUnit, member: Member) -> Taint | None:
 def taint_text(taint: Taint) -> str:
     """A taint as kubectl writes it: ``key=value:Effect``."""
     return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+
+
+def toleration_text(toleration: Toleration) -> str:
+    """A toleration as taints are written; ``*`` stands for any key, value or effect."""
+    value = "=*" if toleration.operator == "Exists" else f"={toleration.value}" if toleration.value else ""
+    return f"{toleration.key or '*'}{value}:{toleration.effect or '*'}"

@@ -54,6 +54,10 @@ class Read:
     inputs: Triggers
     once: bool
     """A Job: it is divided once, and never re-planned (design, section 7)."""
+    annotations: tuple[str, ...] = ()
+    """Those that count instead of a field of the policy."""
+    whole: bool = False
+    """Its policy divides, but it has no replica count."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -86,10 +90,11 @@ class UnitReader:
         rules, wrong = self._rules_of(policy, placing)
         problems += [_wrong(manifest, name, why) for name, why in wrong.items()]
         path = self._replicas_path(gvk)
+        whole = False
         if path is None and rules.mode == "Divide" and manifest.propagation and manifest.propagation.via != "label":
             # An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: what has no number
             # goes whole to the members that are selected. A label means this very object: that is an error.
-            rules = self._whole(rules)
+            rules, whole = self._whole(rules), True
         migration, problem = self._migration(manifest, written, rules, divisible=path is not None)
         if problem:
             problems.append(problem)
@@ -120,6 +125,8 @@ class UnitReader:
             unit=unit,
             inputs={name: text for name, text in inputs.items() if text},
             once=(key.group, key.kind) == ("batch", "Job") and rules.mode == "Divide",
+            annotations=tuple(name for name in placing if name not in wrong),
+            whole=whole,
             problems=tuple(problems),
         )
 

@@ -38,7 +38,7 @@ def test_a_small_fleet(tmp_path: Path) -> None:
         ObjectKey("apps", "Deployment", "default", "web"),
         "v1",
         True,
-        PolicyRef(everywhere, "default"),
+        PolicyRef(everywhere, "default", Location("kadm.yaml", 4, 45)),
         (),
         "manifests/web.yaml:1:1",
     )

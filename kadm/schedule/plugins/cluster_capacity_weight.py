@@ -49,6 +49,7 @@ class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True):
                 )
                 for name, limit in limits.items()
             },
+            steps=division.steps,
         )
 
 

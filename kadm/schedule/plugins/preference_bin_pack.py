@@ -37,4 +37,5 @@ class PreferenceBinPack(Struct, frozen=True, forbid_unknown_fields=True):
                 name: (f"number {place} to be filled{limit.note}: {division.total(name)} of {unit.replicas}",)
                 for place, (name, limit) in enumerate(limits.items(), start=1)
             },
+            steps=division.steps,
         )
