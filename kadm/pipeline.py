@@ -1,10 +1,11 @@
 """The stages in order: observe, schedule, render, compare. Commands and the daemon both plan through here.
 
-It holds no rule of its own: what is decided, is decided in a stage. I/O is done by ``members`` alone.
+It holds no rule of its own: what is decided, is decided in a stage. I/O is done by ``members`` and ``webhooks`` alone.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Set
 from datetime import datetime
 from typing import Literal
@@ -43,7 +44,8 @@ from kadm.model.planned import Planned
 from kadm.model.repository import Repo
 from kadm.model.stamps import Stamps
 from kadm.render import render
-from kadm.schedule import capacity_needed, schedule
+from kadm.schedule import plugins_of, schedule
+from kadm.webhooks import WebhookClient
 
 
 class Choices(Struct, frozen=True, kw_only=True):
@@ -61,23 +63,54 @@ def place(
     reschedule: Set[ObjectKey] | Literal["all"] = frozenset(),
     allow_empty: bool = False,
 ) -> tuple[Decisions, Desired]:
-    """Where everything goes, and what each member must hold: schedule and render. Pure."""
-    decisions = schedule(repo, observation, now=now, reschedule=reschedule, allow_empty=allow_empty)
+    """Where everything goes, and what each member must hold: schedule and render. Pure: no webhook is called."""
+    decisions = schedule(
+        repo,
+        observation,
+        now=now,
+        reschedule=reschedule,
+        allow_empty=allow_empty,
+        plugins=plugins_of(repo, observation),
+    )
     return decisions, render(repo, decisions, observation)
 
 
-async def observe(
-    repo: Repo, pool: MemberPool, *, now: datetime, reschedule: Set[ObjectKey] | Literal["all"] = frozenset()
-) -> Observation:
-    """The members as scheduling needs them: nodes and pods are read only where something is decided by capacity.
+async def decide(
+    repo: Repo,
+    pool: MemberPool,
+    *,
+    now: datetime,
+    reschedule: Set[ObjectKey] | Literal["all"] = frozenset(),
+    allow_empty: bool = False,
+) -> tuple[Observation, Decisions]:
+    """The members as they are, and where everything goes; webhook plugins are asked.
 
-    A member whose capacity cannot be read stays without: what is decided by it is frozen, with the reason.
+    Nodes and pods are read only where something is decided by capacity, and then it is decided again. A member whose
+    capacity cannot be read stays without: what is decided by it is frozen, with the reason.
     """
     observation = await pool.observe()
-    needed = capacity_needed(repo, observation, now=now, reschedule=reschedule)
-    if not needed:
-        return observation
-    measured = await pool.each(read_capacity, names=needed)
+    with WebhookClient(repo.webhooks) as transport:
+
+        async def decided() -> Decisions:
+            return await asyncio.to_thread(  # it takes long enough that others must not wait for it
+                schedule,
+                repo,
+                observation,
+                now=now,
+                reschedule=reschedule,
+                allow_empty=allow_empty,
+                plugins=plugins_of(repo, observation, transport),
+            )
+
+        decisions = await decided()
+        if decisions.capacity_needed:
+            observation = await _with_capacity(observation, pool, decisions.capacity_needed)
+            decisions = await decided()
+    return observation, decisions
+
+
+async def _with_capacity(observation: Observation, pool: MemberPool, names: Collection[str]) -> Observation:
+    measured = await pool.each(read_capacity, names=names)
     members = dict(observation.members)
     for name, found in measured.items():
         state = members[name]
@@ -91,11 +124,11 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
 
     Raises MemberError where the fleet as a whole cannot be planned (one cluster under two names, a foreign record).
     """
-    observation = await observe(repo, pool, now=now, reschedule=choices.reschedule)
     permissions = choices.permissions
-    decisions, desired = place(
-        repo, observation, now=now, reschedule=choices.reschedule, allow_empty=permissions.allow_empty
+    observation, decisions = await decide(
+        repo, pool, now=now, reschedule=choices.reschedule, allow_empty=permissions.allow_empty
     )
+    desired = render(repo, decisions, observation)
     states = observation.read
     suspended = {cluster.name for cluster in repo.clusters if cluster.suspended or repo.fleet.spec.suspend}
 

@@ -33,14 +33,14 @@ async def run_render(console: Console, query: RenderQuery, *, as_json: bool) -> 
     """Render for the chosen members, and print or write it."""
     from kadm import pipeline
     from kadm.members.pool import open_members
+    from kadm.render import render
 
     repo = with_members(load(query.directory, ref=query.ref))
     async with open_members(repo, request_timeout_s=query.request_timeout_s, parallel=query.parallel) as pool:
         if query.only:
             _check(query.only, [cluster.name for cluster in repo.clusters])
-        now = datetime.now(UTC)
-        observation = await pipeline.observe(repo, pool, now=now)
-    decisions, desired = pipeline.place(repo, observation, now=now)
+        observation, decisions = await pipeline.decide(repo, pool, now=datetime.now(UTC))
+    desired = render(repo, decisions, observation)
     chosen = {
         name: [one for one in member.objects if query.namespace in (None, one.key.namespace)]
         for name, member in desired.members.items()

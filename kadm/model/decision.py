@@ -111,3 +111,6 @@ class Decisions(Struct, frozen=True):
 
     by_key: Mapping[ObjectKey, Decision]
     problems: tuple[Problem, ...] = ()
+    capacity_needed: tuple[str, ...] = ()
+    """Members whose capacity decides something and was not observed, sorted: what needs it is frozen. Whoever plans
+    reads nodes and pods of these members alone, and schedules again."""

@@ -98,7 +98,7 @@ class CaseReader:
         if name and known is None:
             return ProfileError(f"its scheduling profile, {name}, does not exist")
         try:
-            return profile_of(known, self._plugins)
+            return profile_of(known, self._plugins, katalyst=self._repo.fleet.spec.katalyst)
         except ProfileError as error:
             return error
 

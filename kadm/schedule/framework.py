@@ -69,6 +69,7 @@ class FilterPlugin(Protocol):
 
     The answer may depend on the unit's rules, group, version and kind, request and migration, on whether the member
     is among its current ones, and on nothing else of the unit: it is computed once for all units that agree in these.
+    ``ReadsPodRequests`` adds the pod's whole request.
     """
 
     def filter(self, unit: SchedulingUnit, member: Member) -> Answer:
@@ -87,6 +88,28 @@ class ScorePlugin(Protocol):
     def normalize(self, scores: Mapping[str, int]) -> Mapping[str, int]:
         """Member → score between 0 and MAX_SCORE, from what ``score`` gave."""
         ...
+
+
+@runtime_checkable
+class AsksAtOnce(Protocol):
+    """A plugin whose answers come from elsewhere: it is asked about all members in one call, so that it can wait for
+    all answers side by side; and it is asked for each unit, because nothing is known of what its answers depend on."""
+
+    def filter_all(self, unit: SchedulingUnit, members: Sequence[Member]) -> Sequence[Answer]:
+        """An answer for each of ``members``, in their order. Raises PluginError."""
+        ...
+
+    def score_all(self, unit: SchedulingUnit, members: Sequence[Member]) -> Sequence[int]:
+        """A score for each of ``members``, in their order. Raises PluginError."""
+        ...
+
+
+@runtime_checkable
+class ReadsPodRequests(Protocol):
+    """A filter or score plugin that can be told to look at all that a pod asks for. Then units are told apart by it."""
+
+    @property
+    def pod_requests(self) -> bool: ...
 
 
 @runtime_checkable

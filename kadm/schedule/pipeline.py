@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from kadm.model.decision import MemberDecision, Verdict
-from kadm.schedule.framework import Answer, CapacityUnknown, Scored, Shares
+from kadm.schedule.framework import Answer, AsksAtOnce, CapacityUnknown, Scored, ScorePlugin, Shares
 from kadm.schedule.member import Member
 from kadm.schedule.plugins.max_cluster import MaxCluster
 from kadm.schedule.plugins.priority_sort import PrioritySort, ranks_by_priority
@@ -60,7 +60,7 @@ class Pipeline:
 
         Raises PluginError.
         """
-        return self._class(unit, profile).judged(self._known(held_by))
+        return self._class(unit, profile).judged(unit, self._known(held_by))
 
     def select(self, unit: SchedulingUnit, profile: Profile, *, held_by: Iterable[str]) -> Selected:
         """The members that are selected among the fitting ones. Raises PluginError."""
@@ -105,7 +105,7 @@ class Pipeline:
             unit.rules,
             unit.gvk,
             profile,
-            tuple(unit.request.items()),
+            tuple((unit.pod_request if profile.per_pod_request else unit.request).items()),
             tuple(unit.migration.unavailable.items()),
             unit.key if profile.per_unit else None,
         )
@@ -131,27 +131,20 @@ class _Class:
         self._judged: dict[frozenset[str], Judged] = {}
         self._selected: dict[frozenset[str], Selected] = {}
 
-    def judged(self, held_by: frozenset[str]) -> Judged:
+    def judged(self, unit: SchedulingUnit, held_by: frozenset[str]) -> Judged:
         found = self._judged.get(held_by)
         if found is None:
-            found = self._judged[held_by] = self._judge(held_by)
+            found = self._judged[held_by] = self._judge(unit, held_by)
         return found
 
     def selected(self, unit: SchedulingUnit, held_by: frozenset[str]) -> Selected:
         found = self._selected.get(held_by)
         if found is None:
-            found = self._selected[held_by] = self._select(unit, self.judged(held_by))
+            found = self._selected[held_by] = self._select(unit, self.judged(unit, held_by))
         return found
 
-    def _judge(self, held_by: frozenset[str]) -> Judged:
-        if self._absent is None:
-            self._absent = [_judge(self._nowhere, self._profile, member) for member in self._members]
-        judgements = list(self._absent)
-        for name in held_by:
-            index = self._index[name]
-            if index not in self._holding:
-                self._holding[index] = _judge(self._everywhere, self._profile, self._members[index])
-            judgements[index] = self._holding[index]
+    def _judge(self, unit: SchedulingUnit, held_by: frozenset[str]) -> Judged:
+        judgements = self._of_this(unit, held_by) if self._profile.per_unit else self._of_all(held_by)
 
         def those(code: Literal["fits", "unknown"]) -> tuple[Member, ...]:
             return tuple(
@@ -163,6 +156,23 @@ class _Class:
             unknown=those("unknown"),
             decisions=tuple(judgement.decision for judgement in judgements),
         )
+
+    def _of_this(self, unit: SchedulingUnit, held_by: frozenset[str]) -> list[_Judgement]:
+        """The judgements of one unit, of which nothing can be shared."""
+        cases = [(self._everywhere if member.name in held_by else self._nowhere, member) for member in self._members]
+        return _judge(self._profile, cases, unit)
+
+    def _of_all(self, held_by: frozenset[str]) -> list[_Judgement]:
+        """The judgements put together from those of members that hold the unit, and of members that do not."""
+        if self._absent is None:
+            self._absent = _judge(self._profile, [(self._nowhere, member) for member in self._members], self._nowhere)
+        new = sorted(index for name in held_by if (index := self._index[name]) not in self._holding)
+        cases = [(self._everywhere, self._members[index]) for index in new]
+        self._holding.update(zip(new, _judge(self._profile, cases, self._everywhere), strict=True))
+        judgements = list(self._absent)
+        for name in held_by:
+            judgements[self._index[name]] = self._holding[self._index[name]]
+        return judgements
 
     def _select(self, unit: SchedulingUnit, judged: Judged) -> Selected:
         scored: Sequence[Scored] = [Scored(member, 0) for member in judged.fitting]
@@ -204,30 +214,58 @@ class _Judgement:
     decision: MemberDecision
 
 
-def _judge(unit: SchedulingUnit, profile: Profile, member: Member) -> _Judgement:
-    """The filters in order, up to the first that refuses. A member that was not read is refused or unknown."""
-    code: Literal["fits", "refused", "unknown"] = "unknown" if member.unread else "fits"
-    verdicts: list[Verdict] = []
+def _judge(profile: Profile, cases: Sequence[tuple[SchedulingUnit, Member]], asked: SchedulingUnit) -> list[_Judgement]:
+    """The filters in order, for each case up to the first that refuses. Plugins from outside see the unit ``asked``.
+
+    A member that was not read is refused or unknown. Where capacities are missing, all such members are named.
+    """
+    codes: list[Literal["fits", "refused", "unknown"]] = ["unknown" if member.unread else "fits" for _, member in cases]
+    verdicts: list[list[Verdict]] = [[] for _ in cases]
+    left = list(range(len(cases)))
     for entry in profile.filters:
-        answer: Answer = entry.plugin.filter(unit, member)
-        verdicts.append(Verdict(entry.name, answer.code == "fits", answer.reason))
-        if answer.code == "refused":
-            code = "refused"
-            break
-        if answer.code == "unknown":
-            code = "unknown"
-    return _Judgement(code, MemberDecision(member=member.name, verdicts=tuple(verdicts)))
+        members = [cases[index][1] for index in left]
+        try:
+            if isinstance(entry.plugin, AsksAtOnce):
+                answers = entry.plugin.filter_all(asked, members)
+            else:
+                answers = [
+                    entry.plugin.filter(asked if entry.outside else cases[index][0], cases[index][1]) for index in left
+                ]
+        except CapacityUnknown as error:
+            raise _lacking(members) from error
+        for index, answer in zip(left, answers, strict=True):
+            verdicts[index].append(_verdict(entry.name, answer))
+            if answer.code != "fits":
+                codes[index] = answer.code
+        left = [index for index in left if codes[index] != "refused"]
+    return [
+        _Judgement(code, MemberDecision(member=member.name, verdicts=tuple(found)))
+        for code, found, (_, member) in zip(codes, verdicts, cases, strict=True)
+    ]
+
+
+def _verdict(plugin: str, answer: Answer) -> Verdict:
+    return Verdict(plugin, answer.code == "fits", answer.reason)
 
 
 def _scores(profile: Profile, unit: SchedulingUnit, members: Sequence[Member]) -> dict[str, Mapping[str, int]]:
     """Plugin → member → score, normalised. Where one member's capacity is missing, all such members are named."""
     try:
-        return {
-            entry.name: entry.plugin.normalize({member.name: entry.plugin.score(unit, member) for member in members})
-            for entry in profile.scores
-        }
+        return {entry.name: entry.plugin.normalize(_raw(entry.plugin, unit, members)) for entry in profile.scores}
     except CapacityUnknown as error:
-        raise CapacityUnknown([member.name for member in members if member.capacity is None]) from error
+        raise _lacking(members) from error
+
+
+def _raw(plugin: ScorePlugin, unit: SchedulingUnit, members: Sequence[Member]) -> dict[str, int]:
+    if isinstance(plugin, AsksAtOnce):
+        scores = plugin.score_all(unit, members)
+        return {member.name: score for member, score in zip(members, scores, strict=True)}
+    return {member.name: plugin.score(unit, member) for member in members}
+
+
+def _lacking(members: Sequence[Member]) -> CapacityUnknown:
+    """All members whose capacity was not observed: one further reading must be enough."""
+    return CapacityUnknown([member.name for member in members if member.capacity is None and not member.unread])
 
 
 def _scores_decide(profile: Profile, unit: SchedulingUnit, fitting: int) -> bool:

@@ -14,8 +14,9 @@ from msgspec import UNSET, Struct
 
 from kadm.errors import KadmError
 from kadm.model.policy import NamedPlugin, PluginSet, ReplicasStrategy, SchedulingProfile, SchedulingProfileSpec
-from kadm.schedule.framework import FilterPlugin, Plugin, ReplicaPlugin, ScorePlugin, SelectPlugin
-from kadm.schedule.registry import DEFAULT_FILTERS, DEFAULT_SCORES, DEFAULT_SELECTS, PLUGINS, REPLICAS
+from kadm.schedule.framework import FilterPlugin, Plugin, ReadsPodRequests, ReplicaPlugin, ScorePlugin, SelectPlugin
+from kadm.schedule.registry import DEFAULT_FILTERS, DEFAULT_SCORES, DEFAULT_SELECTS, KATALYST_FILTERS, PLUGINS, REPLICAS
+from kadm.schedule.webhook import WebhookPlugin
 
 P_co = TypeVar("P_co", covariant=True)
 
@@ -28,40 +29,50 @@ class ProfileError(KadmError):
 
 @dataclass(frozen=True, slots=True)
 class Enabled(Generic[P_co]):
-    """A plugin in use: its name, and the factor of its scores."""
+    """A plugin in use: its name, and the factor of its scores. ``outside``: it is not one of kadm's own."""
 
     name: str
     plugin: P_co
     weight: int = 1
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
-    """The plugins of each extension point, in order.
-
-    ``per_unit``: some plugin comes from outside, and may answer differently for two units with the same rules.
-    """
+    """The plugins of each extension point, in order."""
 
     filters: tuple[Enabled[FilterPlugin], ...]
     scores: tuple[Enabled[ScorePlugin], ...]
     selects: tuple[Enabled[SelectPlugin], ...]
     replicas: Mapping[ReplicasStrategy, Enabled[ReplicaPlugin]]
-    per_unit: bool = False
+
+    @property
+    def per_unit(self) -> bool:
+        """Whether some plugin comes from outside, and may answer differently for two units with the same rules."""
+        return any(entry.outside for entry in (*self.filters, *self.scores, *self.selects))
+
+    @property
+    def per_pod_request(self) -> bool:
+        """Whether some filter or score tells units apart by all that their pods ask for."""
+        plugins = (entry.plugin for entry in (*self.filters, *self.scores))
+        return any(isinstance(plugin, ReadsPodRequests) and plugin.pod_requests for plugin in plugins)
 
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
     """Where plugins come from: ``types`` are kadm's own, ``outside`` are instances from elsewhere (webhooks), by name.
 
-    An own plugin wins over one of the same name from outside.
+    ``unusable`` are those from elsewhere that cannot be called, with why. An own plugin wins over one of the same name
+    from outside, unless the profile says ``type: Webhook``.
     """
 
     types: Mapping[str, type[Struct]] = field(default_factory=lambda: PLUGINS)
     outside: Mapping[str, Plugin] = field(default_factory=dict)
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
 
-def profile_of(profile: SchedulingProfile | None, plugins: Plugins) -> Profile:
-    """The plugins that ``profile`` asks for; None asks for the defaults.
+def profile_of(profile: SchedulingProfile | None, plugins: Plugins, *, katalyst: bool = False) -> Profile:
+    """The plugins that ``profile`` asks for; None asks for the defaults. ``katalyst`` adds its filter to them.
 
     Per extension point: the defaults less the disabled ones (``*``: all), then the enabled ones. Raises ProfileError.
     """
@@ -70,8 +81,11 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins) -> Profile:
     source = _Source(plugins, {config.name: config.args for config in spec.plugin_config})
     try:
         for config in spec.plugin_config:
-            source.make(config.name)
-        filters = source.at("filter", FilterPlugin, DEFAULT_FILTERS, spec.plugins.filter)
+            if config.name not in plugins.types:
+                raise ProfileError(f"there is no plugin {config.name} that takes arguments")
+            source.own(config.name)
+        default_filters = KATALYST_FILTERS if katalyst else DEFAULT_FILTERS
+        filters = source.at("filter", FilterPlugin, default_filters, spec.plugins.filter)
         scores = source.at("score", ScorePlugin, DEFAULT_SCORES, spec.plugins.score)
         selects = source.at("select", SelectPlugin, DEFAULT_SELECTS, spec.plugins.select)
         replicas = {
@@ -82,14 +96,7 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins) -> Profile:
         if profile is None:
             raise
         raise ProfileError(f"profile {profile.name}: {error.problem.what}", where=where) from error
-    used = {entry.name for entry in (*filters, *scores, *selects)}
-    return Profile(
-        filters=filters,
-        scores=scores,
-        selects=selects,
-        replicas=replicas,
-        per_unit=not used <= plugins.types.keys(),
-    )
+    return Profile(filters=filters, scores=scores, selects=selects, replicas=replicas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,23 +114,30 @@ class _Source:
         for named in (*kept, *changes.enabled):
             if named.name in found:
                 raise ProfileError(f"{point} plugin {named.name} is enabled twice; disable the default one first")
-            plugin = self.make(named.name)
+            outside = named.type == "Webhook" or named.name not in self.plugins.types
+            plugin = self.outside(named.name, point) if outside else self.own(named.name)
             if not isinstance(plugin, kind):
                 raise ProfileError(f"plugin {named.name} is no {point} plugin")
-            found[named.name] = Enabled(named.name, plugin, _weight(named))
+            found[named.name] = Enabled(named.name, plugin, _weight(named), outside)
         return tuple(found.values())
 
-    def make(self, name: str) -> object:
-        """The plugin of this name, with its arguments."""
-        known = self.plugins.types.get(name)
-        if known is None:
-            if name in self.plugins.outside:
-                return self.plugins.outside[name]
-            raise ProfileError(f"there is no plugin {name}")
+    def own(self, name: str) -> object:
+        """kadm's own plugin of this name, with its arguments."""
         try:
-            return msgspec.convert(self.args.get(name) or {}, known)
+            return msgspec.convert(self.args.get(name) or {}, self.plugins.types[name])
         except msgspec.ValidationError as error:
             raise ProfileError(f"arguments of plugin {name}: {error}") from error
+
+    def outside(self, name: str, point: str) -> object:
+        """The plugin of this name that comes from elsewhere."""
+        if name in self.plugins.unusable:
+            raise ProfileError(f"webhook plugin {name} cannot be used: {self.plugins.unusable[name]}")
+        if name not in self.plugins.outside:
+            raise ProfileError(f"there is no plugin {name}")
+        plugin = self.plugins.outside[name]
+        if isinstance(plugin, WebhookPlugin) and not plugin.serves(point):
+            raise ProfileError(f"webhook plugin {name} is no {point} plugin: its {point}Path is empty")
+        return plugin
 
 
 def _weight(named: NamedPlugin) -> int:

@@ -20,7 +20,7 @@ from kadm.model.observation import Observation
 from kadm.model.repository import Manifest, Repo
 from kadm.schedule.case import Case, CaseReader
 from kadm.schedule.fleet import FleetView
-from kadm.schedule.framework import CapacityUnknown, Plugin, PluginError
+from kadm.schedule.framework import CapacityUnknown, PluginError
 from kadm.schedule.history import History
 from kadm.schedule.journal import Journal
 from kadm.schedule.member import members_of
@@ -54,39 +54,21 @@ def schedule(
     reschedule: Set[ObjectKey] | Literal["all"] = frozenset(),
     allow_empty: bool = False,
     learned: Mapping[ObjectKey, Learned] | None = None,
-    outside: Mapping[str, Plugin] | None = None,
+    plugins: Plugins | None = None,
 ) -> Decisions:
     """Where each manifest goes, by key (sorted), and what went wrong on the way.
 
     ``now`` judges the end of evictions. ``reschedule`` names what is placed anew although no trigger fired.
     ``allow_empty`` permits that an object leaves its last member because no member fits. ``learned`` is what
-    auto-migration knows of workloads. ``outside`` are plugins that are not kadm's own, by name.
+    auto-migration knows of workloads. ``plugins`` are those that profiles can name (None: kadm's own alone).
 
-    Raises QuantityError where a member's capacity cannot be read.
+    Where capacity decides and was not observed, ``Decisions.capacity_needed`` names the members. Raises QuantityError
+    where a member's capacity cannot be read.
     """
     journal = Journal()
-    units = UnitReader(repo, now=now, learned=learned or {})
-    cases = CaseReader(repo, units, Plugins(outside=outside or {}))
+    cases = CaseReader(repo, UnitReader(repo, now=now, learned=learned or {}), plugins or Plugins())
     stage = _Stage(repo, observation, cases, journal, reschedule=reschedule, allow_empty=allow_empty)
     return stage.run()
-
-
-def capacity_needed(
-    repo: Repo,
-    observation: Observation,
-    *,
-    now: datetime,
-    reschedule: Set[ObjectKey] | Literal["all"] = frozenset(),
-    outside: Mapping[str, Plugin] | None = None,
-) -> tuple[str, ...]:
-    """The members whose capacity decides something and is not in ``observation``, sorted.
-
-    Whoever plans asks this first, and reads nodes and pods of these members alone (design, section 5).
-    """
-    journal = Journal()
-    cases = CaseReader(repo, UnitReader(repo, now=now, learned={}), Plugins(outside=outside or {}))
-    _Stage(repo, observation, cases, journal, reschedule=reschedule, allow_empty=False).run()
-    return tuple(sorted(journal.capacity_needed))
 
 
 class _Stage:
@@ -127,6 +109,7 @@ class _Stage:
         return Decisions(
             by_key={key: decisions[key] for key in sorted(decisions)},
             problems=self._journal.all_problems(self._fleet.unread),
+            capacity_needed=tuple(sorted(self._journal.capacity_needed)),
         )
 
     def _decide(self, manifest: Manifest) -> Decision:

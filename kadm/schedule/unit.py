@@ -83,7 +83,8 @@ class SchedulingUnit:
     """One object to be placed.
 
     ``replicas`` is the total to divide, None in mode Duplicate. ``current`` is the last decision, member → replicas,
-    None where it was not divided. ``request`` is what one pod asks for of the resources that scheduling looks at.
+    None where it was not divided. ``request`` is what one pod asks for of the resources that scheduling looks at by
+    default (scalars, spec 2.3), ``pod_request`` all that it asks for.
     """
 
     key: ObjectKey
@@ -92,6 +93,7 @@ class SchedulingUnit:
     replicas: int | None = None
     current: Mapping[str, int | None] = field(default_factory=dict)
     request: Amounts = field(default_factory=dict)
+    pod_request: Amounts = field(default_factory=dict)
     migration: Migration = NO_MIGRATION
     now: datetime
     labels: Mapping[str, str] = field(default_factory=dict)

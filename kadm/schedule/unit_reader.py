@@ -22,7 +22,7 @@ from kadm.schedule.policy_annotations import (
     apply,
     migration_of,
 )
-from kadm.schedule.resources import GPU, Amounts, RequestError, pod_request
+from kadm.schedule.resources import GPU, KATALYST, Amounts, RequestError, pod_request
 from kadm.schedule.triggers import Triggers, content_of, digest
 from kadm.schedule.unit import NO_MIGRATION, Migration, Rules, SchedulingUnit, rules_of
 
@@ -68,6 +68,8 @@ class UnitReader:
         self._now = now
         self._learned = learned
         self._annotations_count = repo.fleet.spec.allow_placement_annotations
+        self._katalyst = repo.fleet.spec.katalyst
+        self._scalars = frozenset({GPU, *KATALYST} if self._katalyst else {GPU})
         self._replicas_paths: dict[GroupVersionKind, Path] = {
             GroupVersionKind(source.group, source.version, source.kind): tuple(path.split("."))
             for config in repo.type_configs.values()
@@ -105,7 +107,8 @@ class UnitReader:
             rules=rules,
             replicas=_replicas(manifest, path) if rules.mode == "Divide" else None,
             current=current,
-            request={GPU: request[GPU]} if GPU in request else {},
+            request={resource: amount for resource, amount in request.items() if resource in self._scalars},
+            pod_request=request,
             migration=migration,
             now=self._now,
             labels=at(manifest.object, ("metadata", "labels")) or {},
@@ -146,7 +149,7 @@ class UnitReader:
 
     def _content(self, policy: PropagationPolicy) -> str:
         if policy.key not in self._contents:
-            self._contents[policy.key] = content_of(policy.spec)
+            self._contents[policy.key] = content_of(policy.spec) + ("+katalyst" if self._katalyst else "")
         return self._contents[policy.key]
 
     def _replicas_path(self, gvk: GroupVersionKind) -> Path | None:

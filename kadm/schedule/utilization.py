@@ -8,7 +8,7 @@ from fractions import Fraction
 from kadm.model.quantity import milli, whole
 from kadm.schedule.framework import CapacityUnknown
 from kadm.schedule.member import Member, Resources
-from kadm.schedule.resources import CPU, EPHEMERAL_STORAGE, GPU, MEMORY
+from kadm.schedule.resources import CPU, EPHEMERAL_STORAGE, GPU, MEMORY, Amounts
 from kadm.schedule.unit import SchedulingUnit
 
 _ZERO = Fraction(0)
@@ -27,8 +27,8 @@ class Demand:
     allocatable: int
 
 
-def demand(unit: SchedulingUnit, member: Member, resource: str) -> Demand:
-    """The demand on ``resource``. Raises CapacityUnknown.
+def demand(request: Amounts, member: Member, resource: str) -> Demand:
+    """The demand on ``resource`` with one more replica, that asks for ``request``. Raises CapacityUnknown.
 
     Where more is available than can be allocated, the status is wrong, and the resource counts as used up, as in
     KubeAdmiral.
@@ -37,14 +37,19 @@ def demand(unit: SchedulingUnit, member: Member, resource: str) -> Demand:
     allocatable, available = known.allocatable.get(resource, _ZERO), known.available.get(resource, _ZERO)
     used = allocatable if available > allocatable else allocatable - available
     amount = milli if resource == CPU else whole
-    return Demand(amount(used) + unit.request.get(resource, 0), amount(allocatable))
+    return Demand(amount(used) + request.get(resource, 0), amount(allocatable))
 
 
-def demands(unit: SchedulingUnit, member: Member) -> dict[str, Demand]:
-    """The demand on each resource that scores look at: cpu, memory, and the scalars that the unit asks for."""
-    scalars = [resource for resource in unit.request if resource not in (CPU, MEMORY, EPHEMERAL_STORAGE)]
-    storage = [EPHEMERAL_STORAGE] if unit.request.get(EPHEMERAL_STORAGE) else []
-    return {resource: demand(unit, member, resource) for resource in (CPU, MEMORY, *storage, *scalars)}
+def demands(request: Amounts, member: Member) -> dict[str, Demand]:
+    """The demand on each resource that scores look at: cpu, memory, and the scalars that a replica asks for."""
+    scalars = [resource for resource in request if resource not in (CPU, MEMORY, EPHEMERAL_STORAGE)]
+    storage = [EPHEMERAL_STORAGE] if request.get(EPHEMERAL_STORAGE) else []
+    return {resource: demand(request, member, resource) for resource in (CPU, MEMORY, *storage, *scalars)}
+
+
+def request_of(unit: SchedulingUnit, *, pod_requests: bool) -> Amounts:
+    """What a replica of ``unit`` asks for: as KubeAdmiral looks at it, or all of it."""
+    return unit.pod_request if pod_requests else unit.request
 
 
 def weighted_mean(scores: dict[str, int]) -> int:

@@ -95,7 +95,11 @@ def test_a_plugin_from_outside_is_asked_for_each_unit() -> None:
             "plugin MaxCluster is no score plugin",
             id="at the wrong point",
         ),
-        pytest.param({"pluginConfig": names("Nothing")}, "there is no plugin Nothing", id="arguments of nothing"),
+        pytest.param(
+            {"pluginConfig": names("Nothing")},
+            "there is no plugin Nothing that takes arguments",
+            id="arguments of nothing",
+        ),
         pytest.param(
             {"pluginConfig": [{"name": "MaxCluster", "args": {"a": 1}}]},
             "arguments of plugin MaxCluster: Object contains unknown field `a`",

@@ -14,7 +14,7 @@ from kadm.model.objects import ObjectKey
 from kadm.model.observation import Observation
 from kadm.model.policy import PolicyKey, PropagationPolicy
 from kadm.model.record import Record, RecordedObject, RecordedWorkload
-from kadm.schedule import capacity_needed, schedule
+from kadm.schedule import schedule
 from tests.schedule.builders import (
     NOW,
     SERVED,
@@ -670,16 +670,20 @@ def test_an_indexed_job_cannot_be_divided() -> None:
     assert "Indexed" in schedule(repo, ALL_READ, now=NOW).problems[0].what
 
 
+def capacity_needed(repo: Any, observation: Observation) -> tuple[str, ...]:
+    return schedule(repo, observation, now=NOW).capacity_needed
+
+
 def test_capacity_is_asked_for_only_where_it_decides() -> None:
     static, dynamic = a_policy(placement=EVEN), a_policy()
     limited = a_policy("Duplicate", maxClusters=1)
-    assert capacity_needed(a_repo(THREE, policies=[static]), ALL_READ, now=NOW) == ()
-    assert capacity_needed(a_repo(THREE, policies=[dynamic]), ALL_READ, now=NOW) == THREE
-    assert capacity_needed(a_repo(THREE, policies=[limited]), ALL_READ, now=NOW) == THREE
+    assert capacity_needed(a_repo(THREE, policies=[static]), ALL_READ) == ()
+    assert capacity_needed(a_repo(THREE, policies=[dynamic]), ALL_READ) == THREE
+    assert capacity_needed(a_repo(THREE, policies=[limited]), ALL_READ) == THREE
     full = observed(*(a_state(name, cpu=("10", free)) for name, free in (("ap", "10"), ("eu", "5"), ("us", "0"))))
     applied = apply(full, schedule(a_repo(THREE, policies=[dynamic]), full, now=NOW))
     without = changed(applied, *(a_state(name) for name in THREE))
-    assert capacity_needed(a_repo(THREE, policies=[dynamic]), without, now=NOW) == ()
+    assert capacity_needed(a_repo(THREE, policies=[dynamic]), without) == ()
     assert decide(a_repo(THREE, policies=[dynamic]), full).placement == {"ap": 6, "eu": 3}
     assert decide(a_repo(THREE, policies=[limited]), full).placement == {"ap": None}
 

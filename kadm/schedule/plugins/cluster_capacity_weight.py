@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from kadm.model.quantity import whole
 from kadm.schedule.framework import CapacityUnknown, PluginError, Shares
-from kadm.schedule.member import Member
+from kadm.schedule.member import Member, Resources
 from kadm.schedule.planner import Preference, divide, fnv1_32
 from kadm.schedule.replica_bounds import bounds_of, keeps_unschedulable, limit_of
-from kadm.schedule.resources import CPU, GPU, RECLAIMED_CPU
+from kadm.schedule.resources import CPU, GPU, RECLAIMED_CPU, Amounts
 from kadm.schedule.unit import SchedulingUnit
 
 _SUM = 1000
@@ -21,12 +22,18 @@ _HEADROOM = 1.4
 """How far a member's weight may exceed its share of what the members can hand out."""
 
 
-class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True):
-    """By the weights of the placement list; where it sets none at all, by what the members have free."""
+class ClusterCapacityWeight(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """By the weights of the placement list; where it sets none at all, by what the members have free.
+
+    KubeAdmiral looks at one resource alone (spec 10, row 23). ``scarcestResource`` looks at all that a pod asks for:
+    what a member has free is then the number of pods that fit, by the resource that it is shortest of.
+    """
+
+    scarcest_resource: bool = False
 
     def divide(self, unit: SchedulingUnit, members: Sequence[Member]) -> Shares:
         static = unit.rules.placements.weights
-        weights = static or dynamic_weights(unit, members)
+        weights = static or dynamic_weights(unit, members, scarcest_resource=self.scarcest_resource)
         limits = {member.name: limit_of(unit, member) for member in members}
         division = divide(
             {name: Preference(weights.get(name, 0), limit.min, limit.max) for name, limit in limits.items()},
@@ -66,21 +73,26 @@ def _overflow(replicas: int) -> tuple[str, ...]:
 
 
 class _Amount(NamedTuple):
-    """Whole units of the resource that decides; free may not be negative."""
+    """Whole units of the resource that decides, or pods; free may not be negative."""
 
     allocatable: int
     free: int
 
 
-def dynamic_weights(unit: SchedulingUnit, members: Sequence[Member]) -> Mapping[str, int]:
+def dynamic_weights(
+    unit: SchedulingUnit, members: Sequence[Member], *, scarcest_resource: bool = False
+) -> Mapping[str, int]:
     """Member → weight by free capacity; the weights of all members add up to about 1000.
 
     The resource is the GPU where the unit asks for one, else cpu that Katalyst reclaimed where it asks for that, else
     cpu. A weight is capped at 1.4 times the member's part of everything allocatable. What rounding leaves over goes to
     the largest weight, of equal ones to the member that the planner's hash puts first. Raises PluginError.
     """
-    resource = next((asked for asked in (GPU, RECLAIMED_CPU) if asked in unit.request), CPU)
-    amounts = _amounts(resource, members)
+    wanted = {resource: amount for resource, amount in unit.pod_request.items() if amount > 0}
+    if scarcest_resource and wanted:
+        amounts = _pods(wanted, members)
+    else:
+        amounts = _amounts(next((asked for asked in (GPU, RECLAIMED_CPU) if asked in unit.request), CPU), members)
     free_sum = sum(amount.free for amount in amounts.values())
     allocatable_sum = sum(amount.allocatable for amount in amounts.values())
     even = _rounded(_SUM / len(amounts))
@@ -104,21 +116,37 @@ def dynamic_weights(unit: SchedulingUnit, members: Sequence[Member]) -> Mapping[
 
 
 def _amounts(resource: str, members: Sequence[Member]) -> dict[str, _Amount]:
+    known = _capacities(members)
+    without = sorted(name for name, capacity in known.items() if resource not in capacity.allocatable)
+    if resource == RECLAIMED_CPU and 0 < len(without) < len(known):
+        raise PluginError(f"weights by {resource} need it in every selected member, and {', '.join(without)} lack it")
+    return {
+        name: _Amount(whole(capacity.allocatable.get(resource, 0)), max(whole(capacity.available.get(resource, 0)), 0))
+        for name, capacity in known.items()
+    }
+
+
+def _pods(request: Amounts, members: Sequence[Member]) -> dict[str, _Amount]:
+    """How many pods that ask for ``request`` (above 0) the members could run empty, and can run now."""
+    return {
+        name: _Amount(_fitting(request, capacity.allocatable), max(_fitting(request, capacity.available), 0))
+        for name, capacity in _capacities(members).items()
+    }
+
+
+def _fitting(request: Amounts, amounts: Mapping[str, Fraction]) -> int:
+    """The least number over all resources."""
+    return min(
+        math.floor(amounts.get(resource, Fraction(0)) * (1000 if resource == CPU else 1) / amount)
+        for resource, amount in request.items()
+    )
+
+
+def _capacities(members: Sequence[Member]) -> dict[str, Resources]:
     unknown = sorted(member.name for member in members if member.capacity is None)
     if unknown:
         raise CapacityUnknown(unknown)
-    offers = {member.name: member.capacity.allocatable for member in members if member.capacity is not None}
-    without = sorted(name for name, allocatable in offers.items() if resource not in allocatable)
-    if resource == RECLAIMED_CPU and 0 < len(without) < len(offers):
-        raise PluginError(f"weights by {resource} need it in every selected member, and {', '.join(without)} lack it")
-    return {
-        member.name: _Amount(
-            whole(member.capacity.allocatable.get(resource, 0)),
-            max(whole(member.capacity.available.get(resource, 0)), 0),
-        )
-        for member in members
-        if member.capacity is not None
-    }
+    return {member.name: member.capacity for member in members if member.capacity is not None}
 
 
 def _rounded(number: float) -> int:

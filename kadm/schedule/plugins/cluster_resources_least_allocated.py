@@ -9,11 +9,16 @@ from msgspec import Struct
 from kadm.schedule.framework import MAX_SCORE
 from kadm.schedule.member import Member
 from kadm.schedule.unit import SchedulingUnit
-from kadm.schedule.utilization import demands, weighted_mean
+from kadm.schedule.utilization import demands, request_of, weighted_mean
 
 
-class ClusterResourcesLeastAllocated(Struct, frozen=True, forbid_unknown_fields=True):
-    """The emptier a member, the better."""
+class ClusterResourcesLeastAllocated(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The emptier a member, the better.
+
+    ``podRequests`` counts the cpu and memory of one more replica, which KubeAdmiral takes for 0 (spec 10, row 22).
+    """
+
+    pod_requests: bool = False
 
     def score(self, unit: SchedulingUnit, member: Member) -> int:
         return weighted_mean(
@@ -21,7 +26,7 @@ class ClusterResourcesLeastAllocated(Struct, frozen=True, forbid_unknown_fields=
                 resource: 0
                 if need.allocatable <= 0 or need.requested > need.allocatable
                 else (need.allocatable - need.requested) * MAX_SCORE // need.allocatable
-                for resource, need in demands(unit, member).items()
+                for resource, need in demands(request_of(unit, pod_requests=self.pod_requests), member).items()
             }
         )
 
