@@ -13,6 +13,8 @@ from kadm.model.plan import Plan
 LIMIT_BYTES = 60_000
 """What fits into a comment of the usual forges (GitHub: 65,536 characters), with room for what a pipeline adds."""
 
+DELETING = (*LEAVING, "recreate")
+
 CLOSING_BYTES = 120
 """More than the line takes that says how much of a section is left out."""
 
@@ -29,6 +31,8 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
     removals = [group for group in groups if group.change.action in LEAVING]
     head = f"<!-- kadm plan {plan.fleet} -->\n### kadm plan: {plan.fleet}\n\n{summary_line(plan)}\n"
     head += _whole(("Leaves the members", [_headline(group, groups) for group in removals]))
+    anew = [group for group in groups if group.change.action == "recreate"]
+    head += _whole(("Is deleted, and created again", [_change(group, groups) for group in anew]))
     return _bounded(
         head,
         [
@@ -38,7 +42,7 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
             ("Frozen: left exactly as they are", _frozen(plan)),
             ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
             ("Problems", [_code(one_line(str(one))) for one in merged(plan.problems)]),
-            ("Changes", [_change(group, groups) for group in groups if group.change.action not in LEAVING]),
+            ("Changes", [_change(group, groups) for group in groups if group.change.action not in DELETING]),
         ],
         limit_bytes,
     )

@@ -28,26 +28,21 @@ def progress(console: Console) -> Iterator[Listener]:
         TextColumn("{task.fields[text]}", style="dim"),
     )
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=console.rich("err"), transient=True) as bars:
+    bars = Progress(*columns, console=console.rich("err"), transient=True)
 
-        def show(event: Event) -> None:
-            if event.member not in tasks:
-                tasks[event.member] = bars.add_task("", member=event.member, text="", total=event.total)
-            bars.update(
-                tasks[event.member],
-                completed=event.finished,
-                total=event.total,
-                text=_text(event),
-                visible=event.stage != "done",  # of many members those are seen that are still at work
-            )
+    def show(event: Event) -> None:
+        if event.member not in tasks:
+            bars.start()  # with the first event: before it, the plan is shown and the person is asked
+            tasks[event.member] = bars.add_task("", member=event.member, text="", total=event.total)
+        bars.update(
+            tasks[event.member],
+            completed=event.finished,
+            total=event.total,
+            text=_text(event),
+            visible=event.stage != "done",  # of many members those are seen that are still at work
+        )
 
+    try:
         yield show
-
-
-def _text(event: Event) -> str:
-    what = named(event.key) if event.key else ""
-    return " ".join(part for part in (event.stage, what, event.text) if part)
-
-
-def _line(event: Event) -> str:
-    return f"{event.member}: {event.finished}/{event.total} {_text(event)}"
+    finally:
+        bars.stop()

@@ -8,7 +8,7 @@ from typing import Any
 from kadm.model.objects import ObjectKey
 from kadm.model.plan import Action, Change, FieldChange, Plan, Summary
 
-ACTIONS: tuple[Action, ...] = ("create", "update", "delete", "adopt", "release", "own")
+ACTIONS: tuple[Action, ...] = ("create", "update", "delete", "adopt", "release", "own", "recreate")
 
 
 def a_key(name: str = "web", *, kind: str = "Deployment", namespace: str = "shop", group: str = "apps") -> ObjectKey:

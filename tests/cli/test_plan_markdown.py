@@ -14,12 +14,17 @@ TEXT = """\
 <!-- kadm plan shop -->
 ### kadm plan: shop
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged, 2 held back.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back.
 
 **Leaves the members**
 
 - `-` delete `Deployment shop/old` in eu (its policy is gone)
 - `o` release `Deployment shop/theirs` in eu
+
+**Is deleted, and created again**
+
+- `±` recreate `Deployment shop/fixed` in eu
+  - `spec.selector.matchLabels.app`: `a` → `b`
 
 **Moves between members**
 
@@ -47,7 +52,6 @@ Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own;
 
 - `+` create `ConfigMap shop/web` in all members
 - `&` adopt `Deployment shop/found` in eu
-- `.` own `Deployment shop/same` in eu
 - `~` update `Deployment shop/web` in eu
   - `spec.replicas`: `3` → `1`
   - `spec.paused`: `true` → `(none)`

@@ -34,7 +34,7 @@ EVERYTHING = a_plan(
         a_change("eu", "delete", key=a_key("old"), note="its policy is gone"),
         a_change("eu", "adopt", key=a_key("found")),
         a_change("eu", "release", key=a_key("theirs")),
-        a_change("eu", "own", key=a_key("same")),
+        a_change("eu", "recreate", key=a_key("fixed"), fields=[("spec.selector.matchLabels.app", "a", "b")]),
     ],
     unchanged=12,
     moves=(Move(key=a_key(), leaves={"eu": 2}, arrives={"us": 4, "asia": 1}),),
@@ -52,9 +52,10 @@ EVERYTHING = a_plan(
 
 TEXT = """\
 + ConfigMap shop/web  in all members
+± Deployment shop/fixed  in eu
+    spec.selector.matchLabels.app: a → b
 & Deployment shop/found  in eu
 - Deployment shop/old  in eu  (its policy is gone)
-. Deployment shop/same  in eu
 o Deployment shop/theirs  in eu
 ~ Deployment shop/web  in eu
     spec.replicas: 3 → 1
@@ -76,7 +77,7 @@ Placed nowhere
 Frozen: left exactly as they are
   asia: Deployment shop/web: an override fails
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to own; 12 unchanged, 2 held back.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back.
 """
 
 

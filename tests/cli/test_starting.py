@@ -1,0 +1,31 @@
+"""``kadm init``: a fleet that is valid as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kadm import repo
+from kadm.cli.main import main
+
+
+def test_what_it_writes_is_a_valid_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path / "My Shop"), "-o", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    loaded = repo.load(tmp_path / "My Shop")
+    assert (said["kind"], said["fleet"], loaded.fleet.name) == ("Started", "my-shop", "my-shop")
+    assert [str(manifest.key) for manifest in loaded.manifests] == ["Deployment.apps default/hello"]
+    assert all(Path(file).is_file() for file in said["files"])
+
+
+def test_it_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kadm.yaml").write_text("mine")
+    code = main(["init", str(tmp_path)])
+    assert (code, capsys.readouterr().err, (tmp_path / "kadm.yaml").read_text(), len(list(tmp_path.iterdir()))) == (
+        1,
+        f"error: {tmp_path}/kadm.yaml is there already (kadm init starts new fleets only)\n",
+        "mine",
+        1,
+    )
