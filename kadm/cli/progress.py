@@ -46,3 +46,12 @@ def progress(console: Console) -> Iterator[Listener]:
         yield show
     finally:
         bars.stop()
+
+
+def _text(event: Event) -> str:
+    what = named(event.key) if event.key else ""
+    return " ".join(part for part in (event.stage, what, event.text) if part)
+
+
+def _line(event: Event) -> str:
+    return f"{event.member}: {event.finished}/{event.total} {_text(event)}"
