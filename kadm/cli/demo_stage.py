@@ -18,7 +18,7 @@ from typing import Any
 from rich.text import Text
 
 from kadm.cli.console import Console
-from kadm.cli.interrupts import Interrupts
+from kadm.cli.interrupts import ENDING, Interrupts
 from kadm.cli.show_sandbox import show_members
 from kadm.errors import KadmError, UsageError
 from kadm.sandbox import process
@@ -99,6 +99,9 @@ class Stage:
             errors="replace",
             check=False,
         )
+        for number in ENDING:
+            if done.returncode in (-number, 128 + number):  # it heard of the signal before we did
+                self.interrupts.end(number)
         if done.returncode:
             raise KadmError("the demo cannot go on", why=f"{command} exited {done.returncode}")
         self.steps[-1]["commands"][-1]["output"] = done.stdout or ""

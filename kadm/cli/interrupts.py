@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -29,8 +30,11 @@ class Interrupts:
     def end_if_asked(self) -> None:
         """End the run if a signal is kept in mind."""
         number, self._waiting = self._waiting, None
-        if number is None:
-            return
+        if number is not None:
+            self.end(number)
+
+    def end(self, number: int) -> NoReturn:
+        """End the run as this signal does."""
         self._heeding = False
         if number == signal.SIGINT:
             raise KeyboardInterrupt
