@@ -130,6 +130,7 @@ def _workload(
         policy=str(decision.policy.policy) if decision.policy else "",
         triggers=dict(sorted(decision.triggers.items())),
         placement=dict(sorted(decision.placement.items())),
+        blocks=dict(sorted(decision.blocks.items())),
         moving=_before(move, decision) if move else {},
     )
 

@@ -92,6 +92,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     """Member → replicas, None where the object is not divided; sorted by member. For frozen: where it stays."""
     replicas: int | None = None
     """The total that was to be divided; None where it is not divided."""
+    blocks: Mapping[str, int] = {}
+    """Of a StatefulSet: member → number of its block of ordinals, also of members that it left; absent means 0."""
     unplaced_replicas: int = 0
     members: tuple[MemberDecision, ...] = ()
     reasons: tuple[str, ...] = ()

@@ -44,8 +44,9 @@ class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``placement`` is the whole decision, member → replicas: records are written member by member, and a run that is
     killed in between leaves old and new decisions side by side. The next run finds one whose triggers are the present
     inputs, and takes it whole, instead of dividing anew from a mix. It is also in the record of a member that the
-    workload leaves, until it has left. ``moving`` is the division before this decision, member → replicas, while a move
-    that the decision began is unfinished; then it is empty.
+    workload leaves, until it has left. ``blocks`` is of the whole decision, too: member → number of its block of
+    ordinals, only of a StatefulSet (design, section 7). ``moving`` is the division before this decision, member →
+    replicas, while a move that the decision began is unfinished; then it is empty.
     """
 
     group: str = ""
@@ -56,6 +57,7 @@ class RecordedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     policy: str = ""
     triggers: dict[str, str] = {}
     placement: dict[str, int | None] = {}
+    blocks: dict[str, int] = {}
     moving: dict[str, int] = {}
 
     @property

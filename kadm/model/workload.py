@@ -22,6 +22,9 @@ class WorkloadKind(msgspec.Struct, frozen=True, kw_only=True):
     leads: bool = True
 
 
+ORDINALS_PER_BLOCK = 1000
+"""How many ordinals a member gets of a StatefulSet that is divided; block k begins at k times as many."""
+
 _TEMPLATE: Path = ("spec", "template", "spec")
 
 WORKLOAD_KINDS: dict[tuple[str, str], WorkloadKind] = {

@@ -23,7 +23,7 @@ from kadm.render.draft import Draft
 from kadm.render.followers import FollowerIndex, Followers, is_autoscaler, leads
 from kadm.render.form import Form
 from kadm.render.namespaces import bare_namespace, comes_bare, is_left_alone, named, namespace_key
-from kadm.render.shares import NO_SHARES, Shares, autoscaler_shares, replicas_path_of, workload_shares
+from kadm.render.shares import NO_SHARES, Shares, autoscaler_shares, budget_shares, replicas_path_of, workload_shares
 from kadm.render.variants import RuleTable
 
 _VIA = {
@@ -118,7 +118,7 @@ class _Rendering:
         if not own and not following:
             return
         form = Form(self._repo, manifest, self._table, fault=self._wrong_scope(manifest))
-        shares = self._shares(manifest, form.base, own, following)
+        shares = self._shares(manifest, form.base, own, following, decision.blocks if decision else {})
         self._put_own(form, decision, own, shares)
         for member, lead in following.items():
             if member in own:
@@ -203,6 +203,7 @@ class _Rendering:
         base: JsonObject,
         own: Mapping[str, int | None],
         following: Mapping[str, _Lead],
+        blocks: Mapping[str, int],
     ) -> Mapping[str, Shares | None]:
         """Member → the fields of which it gets a part; None: its part is nothing, and so it gets no object."""
         key = manifest.key
@@ -212,8 +213,12 @@ class _Rendering:
             if leader is None or not any(target in lead.leaders for lead in following.values()):
                 return {}
             return autoscaler_shares(base, leader.placement)
+        if (key.group, key.kind) == ("policy", "PodDisruptionBudget"):
+            leaders = {leader for lead in following.values() for leader in lead.leaders}
+            decided = (self._decisions.get(leader) for leader in sorted(leaders))
+            return budget_shares(base, [decision.placement for decision in decided if decision is not None])
         path = replicas_path_of(key, self._replica_paths.get((key.group, key.kind), ""))
-        return workload_shares(key, base, path, own)
+        return workload_shares(key, base, path, own, blocks=blocks)
 
     def _has_followers(self, decision: Decision | None) -> bool:
         if decision is None or decision.policy is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kadm.errors import Problem
 from kadm.model.objects import ObjectKey
@@ -11,6 +11,7 @@ from kadm.model.repository import Manifest, Repo
 from kadm.schedule.asking import asked_for
 from kadm.schedule.fleet import FleetView
 from kadm.schedule.history import Past
+from kadm.schedule.ordinals import Blocks, remembered
 from kadm.schedule.profile import Plugins, Profile, ProfileError, profile_of
 from kadm.schedule.triggers import CLUSTERS, GENERATION, PROFILE, Triggers, digest
 from kadm.schedule.unit import Rules, SchedulingUnit
@@ -23,7 +24,8 @@ _WHOLE = ("its policy divides, but it has no number of replicas: it goes whole t
 class Case:
     """``past`` are earlier decisions, the latest first. ``triggers`` is what a new decision will be recorded with.
 
-    ``once``: it is divided once, and never re-planned. ``problems`` are those of its annotations; ``annotations``
+    ``blocks`` are the blocks of ordinals that past decisions gave. ``once``: it is divided once, and never re-planned.
+    ``problems`` are those of its annotations; ``annotations``
     those that count instead of a field of the policy. ``asks`` says in words what is asked for.
     """
 
@@ -33,6 +35,7 @@ class Case:
     unit: SchedulingUnit
     past: tuple[Past, ...]
     triggers: Triggers
+    blocks: Blocks = field(default_factory=dict)
     once: bool = False
     problems: tuple[Problem, ...] = ()
     annotations: tuple[str, ...] = ()
@@ -73,6 +76,7 @@ class CaseReader:
             unit=read.unit,
             past=past,
             triggers=triggers,
+            blocks=remembered(read.unit, past),
             once=read.once,
             problems=read.problems,
             annotations=read.annotations,

@@ -26,7 +26,7 @@ class FleetView:
         self, members: Sequence[Member], promised: Mapping[str, frozenset[GroupVersionKind]] | None = None
     ) -> None:
         self._members = tuple(_with_promised(member, (promised or {}).get(member.name)) for member in members)
-        self._names = frozenset(member.name for member in self._members)
+        self._by_name = {member.name: member for member in self._members}
         self._facts: dict[GroupVersionKind, Facts] = {}
         self._texts: dict[tuple[GroupVersionKind, frozenset[str]], str] = {}
         self._kept: dict[tuple[object, ...], tuple[MemberDecision, ...]] = {}
@@ -35,7 +35,11 @@ class FleetView:
         """Member → why it could not be read."""
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
+        return name in self._by_name
+
+    def member(self, name: str) -> Member:
+        """The member of this name. Raises KeyError."""
+        return self._by_name[name]
 
     def facts(self, gvk: GroupVersionKind) -> Facts:
         """What there is to record of all members, for objects of one type."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kadm.model.objects import ObjectKey
@@ -14,10 +14,14 @@ from kadm.schedule.triggers import GENERATION, Triggers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """One decision about an object: member → replicas (None where it was not divided), and what it was made from."""
+    """One decision about an object: member → replicas (None where it was not divided), and what it was made from.
+
+    ``blocks``: member → number of its block of a StatefulSet's ordinals, also of members that were left before.
+    """
 
     placement: Mapping[str, int | None]
     triggers: Triggers
+    blocks: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def generation(self) -> int:
@@ -47,7 +51,7 @@ class History:
             if any(past.triggers == copy.triggers for past in found):  # the generation is among them
                 continue
             placement = copy.placement or {name: other.replicas for name, other in copies.items()}
-            found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers))
+            found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers, blocks=copy.blocks))
         return tuple(sorted(found, key=lambda past: -past.generation))
 
     def holders(self, key: ObjectKey) -> tuple[str, ...]:

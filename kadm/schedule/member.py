@@ -40,6 +40,8 @@ class Member:
     undiscovered: Mapping[str, str] = field(default_factory=dict)
     """``group/version`` → why the member could not say what it serves of it."""
     capacity: Resources | None = None
+    version: str = ""
+    """Of its API server, e.g. ``v1.36.2``; empty where it was not read."""
     unread: str = ""
 
     def serves(self, gvk: GroupVersionKind) -> bool | None:
@@ -81,6 +83,7 @@ def _member(cluster: FederatedCluster, state: MemberState | Unread | None) -> Me
         served=frozenset(resource.gvk for resource in state.api_resources),
         undiscovered=state.undiscovered,
         capacity=_resources(state.capacity),
+        version=state.version,
     )
 
 

@@ -66,6 +66,15 @@ class Pipeline:
         """The members that are selected among the fitting ones. Raises PluginError."""
         return self._class(unit, profile).selected(unit, self._known(held_by))
 
+    def without(self, selected: Selected, refused: Mapping[str, str]) -> Selected:
+        """The selection without some members: name → why, in words."""
+        decisions = list(selected.decisions)
+        for name, why in refused.items():
+            index = self._index[name]
+            decisions[index] = msgspec.structs.replace(decisions[index], selected=False, notes=(why,))
+        members = tuple(member for member in selected.members if member.name not in refused)
+        return replace(selected, members=members, decisions=tuple(decisions))
+
     def divide(self, unit: SchedulingUnit, profile: Profile, selected: Selected) -> tuple[Shares, Selected]:
         """The unit's replicas divided over the selected members, and the selection with numbers and reasons.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from kadm.errors import Problem
 from kadm.model.decision import Decision, MemberDecision, Outcome
 from kadm.model.repository import Manifest
@@ -11,9 +13,10 @@ from kadm.schedule.case import Case
 from kadm.schedule.fleet import FleetView
 from kadm.schedule.history import History, Past
 from kadm.schedule.journal import Journal
+from kadm.schedule.ordinals import assigned, cannot_number, has_ordinals, overlapping
 from kadm.schedule.pipeline import Selected
 from kadm.schedule.unit import SchedulingUnit
-from kadm.schedule.wording import refusals, shares
+from kadm.schedule.wording import joined, refusals, shares
 
 Members = tuple[MemberDecision, ...]
 
@@ -44,6 +47,12 @@ class Placing:
             return self._fits_nowhere(case, current, judged.decisions)
         selected = self._fleet.pipeline.select(unit, case.profile, held_by=held_by)
         if unit.rules.mode == "Divide" and selected.members:
+            refused: Mapping[str, str] = {}
+            if has_ordinals(unit):
+                refused = cannot_number(case.blocks, selected.members, held_by=self._ever_holding(case))
+                selected = self._fleet.pipeline.without(selected, refused)
+            if not selected.members:
+                return self._kept_back(case, current, "no member takes it", joined(refused), selected.decisions)
             return self._divided(case, selected, current, why)
         names = sorted([*(member.name for member in selected.members), *staying])
         if not names:
@@ -63,6 +72,7 @@ class Placing:
             outcome="kept",
             policy=case.manifest.propagation,
             placement=past.placement,
+            blocks=case.blocks,
             members=self._fleet.kept(case.unit, case.profile, past.placement),
             unplaced_replicas=unplaced,
             reasons=why,
@@ -97,7 +107,7 @@ class Placing:
         if total == 0:  # KubeAdmiral deletes it everywhere (design, section 12, row 4)
             stays: list[str] = [name for name in names if name in current] or names
             why = ("it is scaled to 0: the objects stay", *why)
-            return _decision(case, "scheduled", dict.fromkeys(stays, 0), selected, why)
+            return self._numbered(case, _decision(case, "scheduled", dict.fromkeys(stays, 0), selected, why))
         divided, selected = self._fleet.pipeline.divide(case.unit, case.profile, selected)
         placement: dict[str, int | None] = {
             name: replicas for name in names if (replicas := divided.replicas.get(name, 0)) > 0
@@ -110,7 +120,32 @@ class Placing:
             )
         if unplaced:
             why = (self._report_unplaced(case, unplaced, details), *why)
-        return _decision(case, "scheduled", placement, selected, why, unplaced=unplaced)
+        decision = _decision(case, "scheduled", placement, selected, why, unplaced=unplaced)
+        return self._numbered(case, decision)
+
+    def _ever_holding(self, case: Case) -> frozenset[str]:
+        """Members where the object may be live: by any decision that some record still tells of."""
+        decided = (name for past in case.past for name in past.placement)
+        return frozenset((*decided, *self._history.holders(case.key)))
+
+    def _numbered(self, case: Case, decision: Decision) -> Decision:
+        """A StatefulSet's decision with a block of ordinals for each member; any other one as it is."""
+        if not has_ordinals(case.unit):
+            return decision
+        members = [self._fleet.member(name) for name in decision.placement]
+        blocks = assigned(case.blocks, members, held_by=self._ever_holding(case))
+        doubles = overlapping(blocks, decision.placement)
+        if doubles:
+            self._journal.problems.append(
+                Problem(
+                    what=f"its pods have the same ordinals in {', '.join(doubles)}",
+                    severity="warning",
+                    where=case.manifest.location,
+                    object=str(case.key),
+                    why="it was there before it was divided, and the ordinals of a live StatefulSet never change",
+                )
+            )
+        return msgspec.structs.replace(decision, blocks=blocks)
 
     def _fits_nowhere(self, case: Case, current: Sequence[str], members: Members) -> Decision:
         """No member takes it: it stays where it is, unless that is permitted to end (design, section 12, row 2)."""
@@ -160,6 +195,7 @@ class Placing:
             outcome="frozen",
             policy=manifest.propagation,
             placement=dict(sorted(placement.items())),
+            blocks=past[0].blocks if past else {},
             members=members,
             reasons=(why,),
             triggers=past[0].triggers if past else {},
@@ -208,6 +244,7 @@ def _decision(
         outcome=outcome,
         policy=case.manifest.propagation,
         placement=placement,
+        blocks=case.blocks,
         unplaced_replicas=unplaced,
         members=selected.decisions,
         reasons=reasons,

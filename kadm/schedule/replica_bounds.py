@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kadm.model.workload import ORDINALS_PER_BLOCK
 from kadm.schedule.member import Member
+from kadm.schedule.ordinals import has_ordinals
 from kadm.schedule.planner import Bounds
 from kadm.schedule.taints import blocks_growth, taint_text
 from kadm.schedule.unit import SchedulingUnit
@@ -20,12 +22,18 @@ class Limit:
 
 
 def limit_of(unit: SchedulingUnit, member: Member) -> Limit:
-    """What the placement list says, and no growth where a NoSchedule taint or a missing API version forbids it."""
+    """What the placement list says, no more than a StatefulSet's block of ordinals holds, and no growth where a
+    NoSchedule taint or a missing API version forbids it."""
     placements = unit.rules.placements
     least = placements.minimums.get(member.name, 0)
     most = placements.maximums.get(member.name)
     words = [f"min {least}"] if least else []
     words += [] if most is None else [f"max {most}"]
+    if has_ordinals(unit):
+        least = min(least, ORDINALS_PER_BLOCK)
+        if most is None or most > ORDINALS_PER_BLOCK:
+            most = ORDINALS_PER_BLOCK
+            words += [f"max {most}: its block of ordinals"] if (unit.replicas or 0) > most else []
     why = _no_growth(unit, member)
     if why:
         current = unit.current_replicas(member.name)

@@ -25,6 +25,11 @@ def shares(notes: Mapping[str, tuple[str, ...]]) -> str:
     return _joined([f"{name}: {', '.join(entry)}" for name, entry in sorted(notes.items()) if entry])
 
 
+def joined(reasons: Mapping[str, str]) -> str:
+    """A reason for each member: ``eu: …; us: …``."""
+    return _joined([f"{name}: {reason}" for name, reason in reasons.items()])
+
+
 def listed(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

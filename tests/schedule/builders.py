@@ -58,12 +58,13 @@ def a_state(
     undiscovered: Mapping[str, str] | None = None,
     record: Record | None = None,
     cpu: tuple[str, str] | None = None,
+    version: str = "v1.36.2",
 ) -> MemberState:
     """``cpu``: allocatable and available."""
     return MemberState(
         name=name,
         uid=f"uid-{name}",
-        version="v1.36.2",
+        version=version,
         ready=ready,
         api_resources=tuple(
             sorted(
@@ -207,6 +208,7 @@ def _record(state: MemberState, decisions: Decisions) -> Record:
                     policy=str(decision.policy.policy) if decision.policy else "",
                     triggers=dict(decision.triggers),
                     placement=dict(decision.placement),
+                    blocks=dict(decision.blocks),
                 )
             )
         if state.name in decision.placement:
