@@ -1,0 +1,219 @@
+"""Replicas that move between members: made before they are deleted, kept where the target is ill, resumed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadm.sandbox.faults import Fault
+from kadm.sandbox.options import SandboxOptions
+from kadm.sandbox.process import down, inject, up
+from tests.e2e.running import BIN, Tools
+
+pytestmark = pytest.mark.e2e
+
+Fleet = Callable[..., Path]
+
+MEMBERS = ("member1", "member2", "member3")
+WITHIN_S = 20.0
+
+FLEET = """\
+apiVersion: kadm.io/v1alpha1
+kind: Fleet
+metadata: {name: test}
+spec:
+  defaults: {clusterPropagationPolicy: spread, clusterOverridePolicy: images}
+"""
+
+SPREAD = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: spread}
+spec:
+  schedulingMode: Divide
+  placement:
+  - {cluster: member1, preferences: {weight: W1}}
+  - {cluster: member2, preferences: {weight: 1}}
+  - {cluster: member3, preferences: {weight: W3}}
+  reschedulePolicy:
+    rescheduleWhen: {policyContentChanged: true}
+    replicaRescheduling: {avoidDisruption: false}
+"""
+
+IMAGES = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: images}
+spec:
+  overrideRules:
+  - targetClusters: {clusters: [member3]}
+    overriders:
+      image:
+      - operations: [{imageComponent: Tag, operator: overwrite, value: TAG}]
+"""
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 6
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: "app:1", resources: {requests: {cpu: CPU}}}
+"""
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[Path]:
+    """Members whose pods take a while to start, so that there is a time before a target is ready."""
+    directory = tmp_path / "sandbox"
+    up(directory, SandboxOptions(members=3, start_delay_s=0.6, ready_delay_s=0.05))
+    yield directory
+    down(directory)
+
+
+@pytest.fixture
+def root(fleet: Fleet, tools: Tools) -> Path:
+    """Six replicas, applied as 4, 1, 1; the weights then say 1, 1, 4."""
+    root = fleet(files(w1=4, w3=1))
+    tools.kadm("-C", root, "apply", "--yes")
+    write(root, w1=1, w3=4)
+    return root
+
+
+def files(*, w1: int, w3: int, tag: str = '"1"', cpu: str = "100m") -> dict[str, str]:
+    """The repository, with these weights of the first and the third member, and this tag in the third."""
+    return {
+        "kadm.yaml": FLEET,
+        "policies/spread.yaml": SPREAD.replace("W1", str(w1)).replace("W3", str(w3)),
+        "policies/images.yaml": IMAGES.replace("TAG", tag),
+        "manifests/web.yaml": WEB.replace("CPU", cpu),
+    }
+
+
+def write(root: Path, **words: Any) -> None:
+    """Put ``files`` into the repository."""
+    for path, text in files(**words).items():
+        (root / path).write_text(text, encoding="utf-8")
+
+
+def replicas(tools: Tools) -> dict[str, int]:
+    return {member: tools.get(member, "deployment/web")["spec"]["replicas"] for member in MEMBERS}
+
+
+def ready(tools: Tools, member: str) -> int:
+    found: int = tools.get(member, "deployment/web")["status"].get("readyReplicas", 0)
+    return found
+
+
+@contextmanager
+def applying(tools: Tools, root: Path) -> Iterator[subprocess.Popen[str]]:
+    """An apply that runs meanwhile; killed at the end of the block if it still does."""
+    process = subprocess.Popen(
+        [str(BIN / "kadm"), "-C", str(root), "apply", "--yes"],
+        cwd=tools.cwd,
+        env=tools.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WITHIN_S
+    while not true():
+        assert time.monotonic() < deadline, "it did not come to that"
+
+
+def finished(tools: Tools, root: Path) -> None:
+    """The move has ended: the numbers are right, everything is ready, and there is nothing left to do."""
+    assert replicas(tools) == {"member1": 1, "member2": 1, "member3": 4}
+    assert ready(tools, "member3") == 4
+    plan = tools.kadm("-C", root, "plan", "-o", "json", "--detailed-exitcode").json
+    assert (plan["moves"], plan["changes"]) == ([], [])
+
+
+def test_the_target_is_ready_before_the_source_shrinks(root: Path, tools: Tools) -> None:
+    plan = tools.kadm("-C", root, "plan", "-o", "json").json
+    assert [(one["leaves"], one["arrives"]) for one in plan["moves"]] == [({"member1": 3}, {"member3": 3})]
+    seen = set()
+    with applying(tools, root) as process:
+        while process.poll() is None:
+            # In this order: a target that is not ready at the later look was not at the earlier one.
+            source = tools.get("member1", "deployment/web")["spec"]["replicas"]
+            target = tools.get("member3", "deployment/web")
+            seen.add((source, target["spec"]["replicas"], target["status"].get("readyReplicas", 0) == 4))
+        assert process.returncode == 0
+    assert (4, 4, False) in seen, "nobody looked while the target was starting"
+    assert [one for one in seen if not one[2] and one[0] != 4] == [], "the source shrank too early"
+    finished(tools, root)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        pytest.param({"tag": "broken"}, "ImagePullBackOff", id="an image that cannot be pulled"),
+        pytest.param({"cpu": "3"}, "Insufficient cpu", id="no capacity"),
+    ],
+)
+def test_the_source_keeps_its_replicas_until_the_target_is_mended(
+    broken: dict[str, str], reason: str, root: Path, tools: Tools
+) -> None:
+    write(root, w1=1, w3=4, **broken)
+    for _ in range(2):
+        said = tools.kadm("-C", root, "apply", "--yes", "--timeout", "2", code=1)
+        assert "member1" in said.err
+        assert "it keeps its replicas here until they are ready elsewhere; member3: " in said.err
+        assert reason in said.err
+        assert replicas(tools) == {"member1": 4, "member2": 1, "member3": 4}
+        assert ready(tools, "member1") >= 3, "no more than a rolling update may take"
+    write(root, w1=1, w3=4)
+    tools.kadm("-C", root, "apply", "--yes")
+    finished(tools, root)
+
+
+def test_a_move_that_is_taken_back_moves_nothing(root: Path, tools: Tools) -> None:
+    write(root, w1=1, w3=4, tag="broken")
+    tools.kadm("-C", root, "apply", "--yes", "--timeout", "1", code=1)
+    write(root, w1=4, w3=1)
+    tools.kadm("-C", root, "apply", "--yes")
+    assert replicas(tools) == {"member1": 4, "member2": 1, "member3": 1}
+    assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+
+
+def test_killed_before_the_target_is_ready(root: Path, tools: Tools) -> None:
+    write(root, w1=1, w3=4, tag="broken")
+    with applying(tools, root):
+        wait_until(lambda: replicas(tools)["member3"] == 4)
+    assert replicas(tools)["member1"] == 4
+    plan = tools.kadm("-C", root, "plan", "-o", "json").json
+    assert [(one["leaves"], one["arrives"]) for one in plan["moves"]] == [({"member1": 3}, {"member3": 3})]
+    write(root, w1=1, w3=4)
+    tools.kadm("-C", root, "apply", "--yes")
+    finished(tools, root)
+
+
+def test_killed_before_the_source_shrinks(root: Path, sandbox: Path, tools: Tools) -> None:
+    inject(sandbox, "member1", [Fault(mode="hang", methods=("PATCH",), path=r"/deployments/web\?(?!.*dryRun)")])
+    with applying(tools, root):
+        wait_until(lambda: ready(tools, "member3") == 4)
+    inject(sandbox, "member1", [])
+    tools.kadm("-C", root, "apply", "--yes")
+    finished(tools, root)
