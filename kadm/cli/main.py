@@ -19,6 +19,7 @@ from kadm.cli import (
     clusters,
     completion,
     demo,
+    explain,
     init,
     join,
     plan,
@@ -52,6 +53,7 @@ app.command("unjoin", short_help="Take a member out of the fleet.")(unjoin.unjoi
 app.command("render", short_help="Print what each member must hold.")(render.render)
 app.command("plan", short_help="Show what apply would change. Writes nothing.")(plan.plan)
 app.command("apply", short_help="Make the members hold what the repository says.")(apply.apply)
+app.command("explain", short_help="Say why an object is where it is.")(explain.explain)
 app.command("status", short_help="Show workloads across all members.")(status.status)
 app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")

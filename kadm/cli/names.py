@@ -11,6 +11,8 @@ from kadm.model.objects import ObjectKey
 SHORT_NAMES = {
     "cj": "cronjob",
     "cm": "configmap",
+    "cop": "clusteroverridepolicy",
+    "cpp": "clusterpropagationpolicy",
     "crd": "customresourcedefinition",
     "deploy": "deployment",
     "ds": "daemonset",
@@ -18,15 +20,17 @@ SHORT_NAMES = {
     "ing": "ingress",
     "netpol": "networkpolicy",
     "ns": "namespace",
+    "op": "overridepolicy",
     "pdb": "poddisruptionbudget",
     "po": "pod",
+    "pp": "propagationpolicy",
     "pvc": "persistentvolumeclaim",
     "rs": "replicaset",
     "sa": "serviceaccount",
     "sts": "statefulset",
     "svc": "service",
 }
-"""kubectl's short names of common kinds → kind in lower case."""
+"""kubectl's short names of common kinds, and those of KubeAdmiral's policies → kind in lower case."""
 
 
 def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = None) -> list[ObjectKey]:
@@ -35,7 +39,7 @@ def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = Non
     Raises UsageError where it names none, with what comes close.
     """
     kind, _, name = text.partition("/")
-    wanted = _kind(kind)
+    wanted = kind_of(kind)
     known = sorted(keys)
     found = [
         key
@@ -57,7 +61,8 @@ def _close(kind: str, name: str, keys: list[ObjectKey]) -> list[str]:
     return sorted({f"{key.kind.lower()}/{key.name}" for key in keys if key.name == name})[:3]
 
 
-def _kind(text: str) -> str:
+def kind_of(text: str) -> str:
+    """The kind in lower case that a person means by a short name, a plural, or ``kind.group``."""
     lower = text.lower().partition(".")[0]
     if lower in SHORT_NAMES:
         return SHORT_NAMES[lower]

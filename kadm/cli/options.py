@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from kadm.cli import completing
+
 
 class Output(StrEnum):
     """Formats of most commands."""
@@ -41,12 +43,6 @@ class RenderOutput(StrEnum):
     JSON = "json"
 
 
-def member_names(context: typer.Context) -> list[str]:
-    """Names of members for completion: those of the files in clusters/, by their file names."""
-    named = context.params.get("directory") or context.find_root().params.get("directory") or Path()
-    return sorted(path.stem for path in (Path(named) / "clusters").glob("*.yaml"))
-
-
 DirectoryOption = Annotated[
     Path | None,
     typer.Option(
@@ -62,19 +58,27 @@ SelectorOption = Annotated[
 ]
 ClusterOption = Annotated[
     list[str] | None,
-    typer.Option("--cluster", metavar="NAME", help="Only this member; repeatable.", autocompletion=member_names),
+    typer.Option("--cluster", metavar="NAME", help="Only this member; repeatable.", autocompletion=completing.members),
 ]
 RequestTimeoutOption = Annotated[
     float, typer.Option("--request-timeout", metavar="SECONDS", help="Deadline of every request to a member.", min=0.1)
 ]
 ParallelOption = Annotated[int, typer.Option("--parallel", metavar="N", help="Members at the same time.", min=1)]
+OfflineOption = Annotated[
+    bool, typer.Option("--offline", help="Ask no member: take what clusters/*.yaml record in their status.")
+]
 YesOption = Annotated[bool, typer.Option("-y", "--yes", help="Do it without asking.")]
 RefOption = Annotated[
     str | None, typer.Option("--ref", metavar="COMMIT", help="Read this commit instead of the work tree.")
 ]
 RescheduleOption = Annotated[
     list[str] | None,
-    typer.Option("--reschedule", metavar="KIND/NAME", help="Place this workload anew; repeatable."),
+    typer.Option(
+        "--reschedule",
+        metavar="KIND/NAME",
+        help="Place this workload anew; repeatable.",
+        autocompletion=completing.workloads,
+    ),
 ]
 RescheduleAllOption = Annotated[bool, typer.Option("--reschedule-all", help="Place every workload anew.")]
 AllowDeletesOption = Annotated[
@@ -96,7 +100,12 @@ AllowCrdsOption = Annotated[
 DeletePvcsOption = Annotated[bool, typer.Option("--delete-pvcs", help="Delete PersistentVolumeClaims too.")]
 AdoptOption = Annotated[
     list[str] | None,
-    typer.Option("--adopt", metavar="KIND/NAME", help="Take over an object that exists already; repeatable."),
+    typer.Option(
+        "--adopt",
+        metavar="KIND/NAME",
+        help="Take over an object that exists already; repeatable.",
+        autocompletion=completing.objects,
+    ),
 ]
 AdoptAllOption = Annotated[bool, typer.Option("--adopt-all", help="Take over every object that exists already.")]
 TakeOverOption = Annotated[

@@ -24,6 +24,7 @@ def render(
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
     namespace: options.NamespaceOption = None,
+    offline: options.OfflineOption = False,
     request_timeout: options.RequestTimeoutOption = 30.0,
     parallel: options.ParallelOption = 32,
 ) -> None:
@@ -36,6 +37,8 @@ def render(
       kadm render --cluster eu-1
 
       kadm render --output-dir out && ls out/eu-1
+
+      kadm render --offline            in a pipeline that reaches no member
     """
     import asyncio
 
@@ -47,6 +50,7 @@ def render(
         only=cluster,
         namespace=namespace,
         output_dir=output_dir,
+        offline=offline,
         request_timeout_s=request_timeout,
         parallel=parallel,
     )

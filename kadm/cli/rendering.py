@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
 
 from kadm.cli.console import Console
+from kadm.cli.deciding import decided
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load, with_members
 from kadm.compare.secrecy import is_secret, shown_secret
-from kadm.errors import Problem, UsageError
+from kadm.errors import UsageError
 from kadm.model.desired import DesiredObject
 from kadm.model.objects import JsonObject
 
@@ -25,22 +25,20 @@ class RenderQuery(Struct, frozen=True, kw_only=True):
     only: list[str] | None = None
     namespace: str | None = None
     output_dir: Path | None = None
+    offline: bool = False
     request_timeout_s: float = 30.0
     parallel: int = 32
 
 
 async def run_render(console: Console, query: RenderQuery, *, as_json: bool) -> ExitCode:
     """Render for the chosen members, and print or write it."""
-    from kadm import pipeline
-    from kadm.members.pool import open_members
-    from kadm.render import render
-
     repo = with_members(load(query.directory, ref=query.ref))
-    async with open_members(repo, request_timeout_s=query.request_timeout_s, parallel=query.parallel) as pool:
-        if query.only:
-            _check(query.only, [cluster.name for cluster in repo.clusters])
-        observation, decisions = await pipeline.decide(repo, pool, now=datetime.now(UTC))
-    desired = render(repo, decisions, observation)
+    if query.only:
+        _check(query.only, [cluster.name for cluster in repo.clusters])
+    found = await decided(
+        repo, offline=query.offline, request_timeout_s=query.request_timeout_s, parallel=query.parallel
+    )
+    desired = found.desired
     chosen = {
         name: [one for one in member.objects if query.namespace in (None, one.key.namespace)]
         for name, member in desired.members.items()
@@ -50,13 +48,11 @@ async def run_render(console: Console, query: RenderQuery, *, as_json: bool) -> 
         _write(query.output_dir, chosen, as_json=as_json)
     else:
         console.data(_as_json(repo.fleet.name, chosen) if as_json else _as_yaml(chosen))
-    unread = [one.problem for one in observation.unread.values()]
-    problems: list[Problem] = [*repo.warnings, *decisions.problems, *desired.problems]
-    console.problems([*problems, *unread])
+    console.problems([*found.problems, *found.unread])
     for key, why in desired.unplaced.items():
-        tell = console.detail if unread else console.info  # what depends on an unread member is told with it
+        tell = console.detail if found.unread else console.info  # what depends on an unread member is told with it
         tell(f"placed nowhere: {key.kind} {key.qualified_name}: {why}")
-    return exit_code(problems=problems, partial=bool(unread))
+    return exit_code(problems=found.problems, partial=bool(found.unread))
 
 
 def _check(asked: list[str], members: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kadm.cli.console import Console
+from kadm.cli.explaining import explained_plan
 from kadm.cli.options import PlanOutput
 from kadm.cli.plan_json import encode, plan_document
 from kadm.cli.plan_markdown import plan_markdown
@@ -17,7 +18,7 @@ def show(console: Console, planned: Planned, output: PlanOutput) -> None:
     plan = planned.plan
     match output:
         case PlanOutput.JSON:
-            console.data(encode(plan_document(plan)))
+            console.data(encode({**plan_document(plan), "explanations": explained_plan(planned)}))
         case PlanOutput.MARKDOWN:
             console.data(plan_markdown(plan))
         case PlanOutput.NAME:

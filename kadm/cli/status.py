@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import options
+from kadm.cli import completing, options
 from kadm.cli.settings import settings
 
 
@@ -14,7 +14,12 @@ def status(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KIND/NAME]…", help="Only these objects.", show_default="every workload"),
+        typer.Argument(
+            metavar="[KIND/NAME]…",
+            help="Only these objects.",
+            show_default="every workload",
+            autocompletion=completing.workloads,
+        ),
     ] = None,
     directory: options.DirectoryOption = None,
     output: Annotated[options.StatusOutput, typer.Option("-o", "--output", help="Output format.")] = (

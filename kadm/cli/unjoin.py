@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import options
+from kadm.cli import completing, options
 from kadm.cli.settings import settings
 
 
 def unjoin(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The member.", autocompletion=options.member_names)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The member.", autocompletion=completing.members)],
     release: Annotated[bool, typer.Option("--release", help="Leave its objects running, without kadm.")] = False,
     delete: Annotated[bool, typer.Option("--delete", help="Delete what kadm created there.")] = False,
     yes: options.YesOption = False,

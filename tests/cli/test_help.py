@@ -57,6 +57,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm clusters",
         "kadm completion",
         "kadm demo",
+        "kadm explain",
         "kadm init",
         "kadm join",
         "kadm plan",
