@@ -19,6 +19,10 @@ def apply(
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for readiness.", min=0)
     ] = 300.0,
+    lock_timeout: Annotated[
+        float,
+        typer.Option("--lock-timeout", metavar="SECONDS", help="How long to wait for another run to end.", min=0),
+    ] = 60.0,
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
     reschedule: options.RescheduleOption = None,
@@ -85,6 +89,7 @@ def apply(
                 yes=yes,
                 wait=wait,
                 timeout_s=timeout,
+                lock_timeout_s=lock_timeout,
                 as_json=output is options.Output.JSON,
                 allow_unplaced=allow_unplaced,
             )

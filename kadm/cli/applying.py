@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadm.cli.asking import confirmed
 from kadm.cli.console import Console
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import PlanOutput
 from kadm.cli.plan_json import encode, report_document
 from kadm.cli.plan_text import named
-from kadm.cli.planning import Asked, planned
+from kadm.cli.planning import Asked, opened
 from kadm.cli.progress import progress
 from kadm.cli.show_plan import show
 from kadm.errors import Problem, UsageError
-from kadm.execute import execute
+from kadm.execute import deliver
+from kadm.execute.locking import in_words
 from kadm.model.plan import Action
 from kadm.model.report import Report
 
 if TYPE_CHECKING:
     from kadm.compare import Permissions
-    from kadm.model.plan import Plan
+    from kadm.model.plan import Held, Plan
+    from kadm.model.planned import Planned
 
 
 DONE: dict[Action, str] = {
@@ -42,21 +45,40 @@ async def run_apply(
     yes: bool,
     wait: bool,
     timeout_s: float,
+    lock_timeout_s: float,
     as_json: bool,
     allow_unplaced: bool,
 ) -> ExitCode:
     """One apply. Raises UsageError where nobody can be asked and ``yes`` was not given."""
     if not yes and not console.interactive:
         raise UsageError("apply asks before it writes, and nobody is here to answer", hint="kadm apply --yes")
-    async with planned(asked, permissions) as (found, pool):
-        plan = found.plan
+
+    async def accept(found: Planned, why_again: str) -> bool:
+        if why_again:
+            console.info(why_again)
         if not as_json and (console.verbosity >= 0 or not yes):  # who is asked has to see what about
             show(console, found, PlanOutput.TEXT)
-        if plan.changes and not yes and not console.confirm("Do this?"):
-            console.info("nothing was done")
-            return ExitCode.ERROR
+        elif not as_json:
+            console.problems([*found.plan.problems, *(_held(one) for one in found.plan.held)])
+        return not found.plan.changes or yes or await confirmed(console, "Do this?")
+
+    async with opened(asked, permissions) as (repo, pool, choices):
         with progress(console) as listener:
-            report = await execute(found, pool, wait=wait, timeout_s=timeout_s, listener=listener)
+            delivery = await deliver(
+                repo,
+                pool,
+                choices,
+                accept=accept,
+                wait=wait,
+                timeout_s=timeout_s,
+                lock_timeout_s=lock_timeout_s,
+                waiting=lambda member, lease: console.info(f"waiting: {in_words(member, lease)}"),
+                listener=listener,
+            )
+    plan, report = delivery.planned.plan, delivery.report
+    if report is None:
+        console.info("nothing was done")
+        return ExitCode.ERROR
     if as_json:
         console.data(encode(report_document(plan, report)))
     else:
@@ -81,6 +103,16 @@ def _tell(console: Console, plan: Plan, report: Report) -> None:
     total = f"{len(plan.changes)} change{'s' * (len(plan.changes) > 1)}"
     how_many = total if len(actions) == len(plan.changes) else f"{len(actions)} of {total}"
     console.data(f"Applied {how_many} to {plan.fleet}" + (f": {', '.join(counts)}." if counts else "."))
+
+
+def _held(held: Held) -> Problem:
+    """What a guard holds back, for who does not see the plan."""
+    return Problem(
+        what=f"held back ({held.change.action}): {held.why}",
+        member=held.change.cluster,
+        object=named(held.change.key),
+        hint=f"to permit it: {held.flag}" if held.flag != "none" else "",
+    )
 
 
 def _problems(report: Report) -> list[Problem]:

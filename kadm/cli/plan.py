@@ -77,13 +77,13 @@ def plan(
     )
 
     async def make() -> int:
-        async with planned(asked, allowed) as (found, _):
-            show(settings(context).console, found, output)
-            return exit_code(
-                problems=found.plan.problems,
-                partial=bool(found.plan.unread),
-                failed=not allow_unplaced and any(one.replicas for one in found.plan.unplaced),
-                changes=detailed_exitcode and bool(found.plan.changes or found.plan.held),
-            )
+        found = await planned(asked, allowed)
+        show(settings(context).console, found, output)
+        return exit_code(
+            problems=found.plan.problems,
+            partial=bool(found.plan.unread),
+            failed=not allow_unplaced and any(one.replicas for one in found.plan.unplaced),
+            changes=detailed_exitcode and bool(found.plan.changes or found.plan.held),
+        )
 
     raise typer.Exit(asyncio.run(make()))

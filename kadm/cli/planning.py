@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kadm.members.pool import MemberPool
     from kadm.model.planned import Planned
     from kadm.model.repository import Repo
+    from kadm.pipeline import Choices
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -50,8 +51,8 @@ def with_members(repo: Repo) -> Repo:
 
 
 @asynccontextmanager
-async def planned(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[Planned, MemberPool]]:
-    """The plan, and the open members that it was made on."""
+async def opened(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[Repo, MemberPool, Choices]]:
+    """The repository, its open members, and what was chosen beside it: all that a plan is made from."""
     from kadm import pipeline
     from kadm.members.pool import open_members
 
@@ -62,4 +63,12 @@ async def planned(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple
     async with open_members(
         repo, request_timeout_s=asked.request_timeout_s, parallel=asked.parallel, only=asked.only
     ) as pool:
-        yield await pipeline.make(repo, pool, choices, now=datetime.now(UTC)), pool
+        yield repo, pool, choices
+
+
+async def planned(asked: Asked, permissions: Permissions) -> Planned:
+    """The plan for the members as they are now."""
+    from kadm import pipeline
+
+    async with opened(asked, permissions) as (repo, pool, choices):
+        return await pipeline.make(repo, pool, choices, now=datetime.now(UTC))

@@ -1,6 +1,17 @@
 """Execute: carry out a plan. With ``members`` the only package that writes to them."""
 
+from kadm.execute.deliver import Delivery, deliver
 from kadm.execute.events import Event, Listener
+from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Locked
 from kadm.execute.run import DEFAULT_TIMEOUT_S, execute
 
-__all__ = ["DEFAULT_TIMEOUT_S", "Event", "Listener", "execute"]
+__all__ = [
+    "DEFAULT_LOCK_TIMEOUT_S",
+    "DEFAULT_TIMEOUT_S",
+    "Delivery",
+    "Event",
+    "Listener",
+    "Locked",
+    "deliver",
+    "execute",
+]

@@ -10,8 +10,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from kadm.errors import MemberRefused, Problem
-from kadm.execute.bookkeeping import confirmed, intended, trimmed
+from kadm.execute.bookkeeping import confirmed, trimmed
 from kadm.execute.events import Event, Listener, Stage
+from kadm.execute.extent import intent
 from kadm.execute.order import CRDS, rank
 from kadm.execute.stamping import stamp_objects
 from kadm.execute.wait import is_ready, wait_ready, waits_for
@@ -66,21 +67,8 @@ class MemberRun:
         Raises DocumentConflict where another writer was here since the plan: nothing may be written then.
         """
         self._tell("recording")
-        plan, fleet = self.planned.plan, self.planned.repo.fleet
-        gone = self.planned.gone.get(self.name, ())
-        record = intended(
-            self.state.record,
-            fleet=fleet.name,
-            member=self.name,
-            member_uid=self.state.uid,
-            commit=plan.commit,
-            changes=self.changes,
-            decisions=self.planned.decisions,
-            moves=plan.moves,
-            gone=gone,
-        )
         self.uids |= self.planned.found.get(self.name, {})
-        self.record = await self._store(record, self.state.record)
+        self.record = await self._store(intent(self.planned, self.state), self.state.record)
 
     async def apply(self, changes: Iterable[Change]) -> None:
         """Create and update, rank after rank. What fails is in ``results``; the rest goes on."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from kadm.errors import MemberError, Problem
 from kadm.execute.arrivals import Arrivals
 from kadm.execute.events import Listener, nobody
+from kadm.execute.extent import written
 from kadm.execute.member import MemberRun
 from kadm.execute.wait import is_ready
+from kadm.members.connection import Connection
 from kadm.members.pool import MemberPool
 from kadm.members.together import together
 from kadm.model.objects import ObjectKey
@@ -27,20 +30,17 @@ async def execute(
     wait: bool = True,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     listener: Listener = nobody,
+    locked_out: Mapping[str, Problem] = MappingProxyType({}),
 ) -> Report:
     """Do what the plan says, and report what became of each change.
 
     ``wait``: wait until what was changed is ready, at most ``timeout_s`` per member; moves are waited for in any case.
-    Killed at any point, the next run finishes the work: the record was written first.
+    ``locked_out`` are members that may not be written, with why. Killed at any point, the next run finishes the work:
+    the record was written first.
     """
-    states = planned.observation.read
-    suspended = {cluster.name for cluster in planned.repo.clusters if cluster.suspended}
-    if planned.repo.fleet.spec.suspend:
-        suspended = set(states)
     runs = {
         name: MemberRun(pool.connection(name), state, planned, timeout_s, listener)
-        for name, state in states.items()
-        if name not in suspended
+        for name, state in written(planned).items()
     }
     arrivals = Arrivals(planned.plan.moves)
     for name in {target for move in planned.plan.moves for target in move.arrives} - runs.keys():
@@ -48,14 +48,20 @@ async def execute(
     lost: dict[str, Problem] = {}
 
     async def one(run: MemberRun) -> None:
+        if run.name in locked_out:
+            lose(run, locked_out[run.name])
+            return
         try:
             await _member(run, arrivals, wait=wait)
         except MemberError as error:
-            lost[run.name] = error.problem
-            run.give_up(run.changes, "skipped", f"the member was lost: {error.problem.what}")
-            arrivals.lost(run.name, error.problem.what)
+            lose(run, error.problem)
 
-    with _writing(pool):
+    def lose(run: MemberRun, problem: Problem) -> None:
+        lost[run.name] = problem
+        run.give_up(run.changes, "skipped", f"the member was lost: {problem.what}")
+        arrivals.lost(run.name, problem.what)
+
+    with _writing([pool.connection(name) for name in runs if name not in locked_out]):
         await together({f"member {name}": one(run) for name, run in runs.items()})
     ordered = [runs[name] for name in sorted(runs)]
     return Report(
@@ -130,12 +136,12 @@ def _elsewhere_unfinished(run: MemberRun, arrivals: Arrivals) -> set[ObjectKey]:
 
 
 @contextmanager
-def _writing(pool: MemberPool) -> Iterator[None]:
+def _writing(connections: Collection[Connection]) -> Iterator[None]:
     """Let writes through for the time of the block; before and after it the transport refuses them."""
-    for connection in pool.connections.values():
+    for connection in connections:
         connection.read_only = False
     try:
         yield
     finally:
-        for connection in pool.connections.values():
+        for connection in connections:
             connection.read_only = True

@@ -85,6 +85,8 @@ class Connection:
         self.access = access
         self.request_timeout_s = request_timeout_s
         self.read_only = read_only
+        self.fence: Callable[[], Awaitable[None]] | None = None
+        """Awaited before every write is sent, each attempt of it; what it raises stops the write."""
         self._session: aiohttp.ClientSession | None = None
         self._slots = asyncio.Semaphore(_CONNECTIONS_PER_MEMBER)
 
@@ -168,6 +170,8 @@ class Connection:
         try:
             async with asyncio.timeout_at(deadline):
                 for attempt in range(_ATTEMPTS):
+                    if self.fence is not None and _writes(method, query or {}):
+                        await self.fence()
                     try:
                         status, headers, text = await self._send(
                             method, target, payload=payload, content_type=content_type, accept=accept
@@ -257,7 +261,7 @@ class Connection:
             return response.status, response.headers, await response.read()
 
     def _guard(self, method: Method, path: str, query: Mapping[str, str]) -> None:
-        if self.read_only and method != "GET" and query.get("dryRun") != "All":
+        if self.read_only and _writes(method, query):
             raise WriteWhileReading(
                 f"{method} refused before it was sent: nothing may be written here",
                 member=self.name,
@@ -272,6 +276,11 @@ class Connection:
             verb = "is not accepted: renew it" if status == 401 else "lacks this permission: grant it in the member"
             return f"the credential of {self.access.source} {verb}"
         return ""
+
+
+def _writes(method: Method, query: Mapping[str, str]) -> bool:
+    """Whether a request changes something in the member."""
+    return method != "GET" and query.get("dryRun") != "All"
 
 
 def translated(error: Exception, *, member: str, about: str, access: Access) -> MemberError:
