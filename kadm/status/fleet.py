@@ -44,7 +44,8 @@ def workload_status(
         for name in sorted(placed.keys() | live.keys())
     )
     readable = {name: live[name] for name in sorted(live)}
-    status = aggregate(manifest.object, readable, now=now)
+    aggregated = aggregate(manifest.object, readable, now=now) if readable else None
+    status = aggregated.status if aggregated else None
     return WorkloadStatus(
         key=manifest.key,
         version=manifest.version,
