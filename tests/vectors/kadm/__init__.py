@@ -1,0 +1,1 @@
+"""What kadm answers to each suite's inputs, in the words of the vectors."""
