@@ -19,14 +19,15 @@ from kadm.model.explanation import (
 from kadm.model.objects import ObjectKey, path_text
 from kadm.model.policy import PolicyRef
 from kadm.model.repository import Manifest, Repo
+from kadm.model.workload import ORDINALS_PER_BLOCK
 from kadm.repo.binding import LABEL_OF_KIND
 from kadm.schedule.policy_annotations import INSTEAD_OF
 
 _CUTS = {
-    "total": "no more replicas were left",
-    "maximum": "its maximum",
-    "limit": "what its migration-configuration allows here",
-    "estimate": "what it is believed to be able to run",
+    "total": "no more were left",
+    "maximum": "its maximum is {}",
+    "limit": "its migration-configuration allows {} here",
+    "estimate": "it is believed to run no more than {}",
 }
 
 
@@ -124,11 +125,18 @@ class _Subject:
             rank=judged.rank,
             selected=judged.selected,
             replicas=judged.replicas if judged.replicas is not None else self._decision.placement.get(name),
+            first_ordinal=self._first_ordinal(name),
             notes=judged.notes,
             steps=tuple(in_words(judged.steps)),
             follows=self._leaders.get(name, ()),
             fields=tuple(self._field(entry) for entry in one.provenance) if one is not None else (),
         )
+
+    def _first_ordinal(self, name: str) -> int | None:
+        decision = self._decision
+        if not decision.blocks or name not in decision.placement:
+            return None
+        return decision.blocks.get(name, 0) * ORDINALS_PER_BLOCK
 
     def _field(self, entry: Provenance) -> OverriddenField:
         key = self._manifest.key
@@ -167,22 +175,23 @@ def in_words(steps: Iterable[Step]) -> Iterable[str]:
 
 def _sentence(step: Step, before: int) -> str:
     number, asked = step.replicas, step.replicas if step.asked is None else step.asked
-    cut = f", cut from {asked}: {_CUTS[step.cut]}" if step.cut and asked != number else ""
+    why = _CUTS[step.cut].format(number) if step.cut and asked != number else ""
+    so_far = f"{number - before} more, so {number}" if before and number > before else f"{number}"
     match step.what:
         case "minimum":
-            return f"minimum: {number}{cut}"
+            return f"minimum: {number}" + (f" (of {asked}, but {why})" if why else "")
         case "share":
-            more = f"{number - before:+d}, so {number}" if before else f"{number}"
-            return f"round {step.round} of sharing by weight: {more}{cut}"
+            return f"round {step.round}: {so_far} by weight" + (f" (its share makes {asked}, but {why})" if why else "")
         case "fill":
-            left = "no replicas were left for it" if step.cut == "total" and number == before else ""
-            return f"filling up: {left or number}{cut}"
+            if step.cut == "total":
+                return "filling up: no more were left"
+            return f"filling up: {so_far}" + (f" (of {asked} that were left, but {why})" if why else "")
         case "running":
-            if cut:
-                return f"{asked} run here, {number} of them stay: {_CUTS[step.cut]}"
+            if why:
+                return f"{asked} run here, {number} of them stay: {why}"
             return f"{number} run here, and are not moved (avoidDisruption)" if number else "none run here yet"
         case "more":
-            return f"grows to {number}" + (f" of these {asked}: the rest runs elsewhere" if asked > number else "")
+            return f"grows to {number}" + (f", not to {asked}: the rest runs elsewhere" if asked > number else "")
         case "less":
             return f"shrinks to {number}" + (f", not to {asked}: no more has to leave" if asked < number else "")
         case "waits":

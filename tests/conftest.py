@@ -10,6 +10,10 @@ import pytest
 DATA_VARIABLE = "KADM_TEST_DATA"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="write golden texts instead of comparing with them")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The directory with vectors/ and real-manifests/. Skips where none is named; a name that is wrong is a failure."""

@@ -56,7 +56,7 @@ def _headline(found: Explanation) -> str:
     also = f" In {frozen} of them it is frozen: it stays exactly as it is live." if frozen else ""
     if found.outcome == "following" or found.policy is None:
         return f"It has no policy of its own, and goes where others need it: {where}.{also}"
-    done = "It keeps its place" if found.outcome == "kept" else "It is placed anew"
+    done = "It keeps its place" if found.outcome == "kept" else "It is placed"
     placed = f"{done}: {where}."
     if found.replicas is not None:
         total = sum(member.replicas or 0 for member in found.members)
@@ -106,15 +106,16 @@ def _members(console: Console, found: Explanation) -> None:
             member.member,
             Text(*_PLACED[member.state]),
             "" if member.replicas is None else member.replicas,
+            "" if member.first_ordinal is None else f"from {member.first_ordinal}",
             "" if member.rank is None else member.rank,
             "" if member.score is None else member.score,
-            _why(member, following=found.policy is None),
+            _why(found, member),
         ]
         for member in found.members
     ]
     console.data("\n")
     console.table(
-        ["MEMBER", "PLACED", "REPLICAS", "RANK", "PRIORITY" if not scores else "SCORE", "WHY"],
+        ["MEMBER", "PLACED", "REPLICAS", "ORDINALS", "RANK", "PRIORITY" if not scores else "SCORE", "WHY"],
         rows,
         numbers=("REPLICAS", "RANK", "PRIORITY", "SCORE"),
     )
@@ -129,17 +130,23 @@ def _members(console: Console, found: Explanation) -> None:
         console.data(f"\nFilters, in order: {', '.join(verdict.plugin for verdict in filters)}\n")
 
 
-def _why(member: MemberExplanation, *, following: bool) -> str:
-    """Which filters do not let the member pass, how its number came about, and what keeps it as it is."""
+def _why(found: Explanation, member: MemberExplanation) -> str:
+    """Why it is there or stays, which filters do not let the member pass, and how its number came about.
+
+    What the whole object is told above is not said of each member again.
+    """
+    told = member.because == "; ".join(found.reasons) or (member.state == "written" and found.policy is not None)
+    because = [] if told or not member.because else [member.because]
+    if member.state == "written" and member.follows:
+        because = [f"follows {', '.join(named(leader) for leader in member.follows)}"]
     refused = [f"{one.plugin}: {one.reason}" for one in member.filters if not one.fits]
-    because = [member.because] if member.because and (member.state == "frozen" or following or member.follows) else []
     passed = ["every filter lets it pass"] if member.filters and not refused and not member.notes else []
-    return "; ".join(dict.fromkeys([*because, *refused, *member.notes, *passed]))
+    return "; ".join([*because, *refused, *member.notes, *([] if because else passed)])
 
 
 def _numbers(console: Console, found: Explanation) -> None:
     """How each number came about, where it took more than one step."""
-    told = [member for member in found.members if len(member.steps) > 1 or any("cut" in one for one in member.steps)]
+    told = [member for member in found.members if len(member.steps) > 1 or any(" but " in one for one in member.steps)]
     if told:
         console.data("\nStep by step\n")
         width = max(len(member.member) for member in told)
@@ -160,8 +167,8 @@ def _fields(console: Console, found: Explanation) -> None:
     everywhere = sum(member.state == "written" for member in found.members)
     for text, names in members.items():
         what, by = text.split("\n")
-        where = "everywhere" if len(names) == everywhere > 1 else ", ".join(names)
-        console.data(f"  {what}\n    {by}, in {where}\n")
+        where = "everywhere" if len(names) == everywhere > 1 else f"in {', '.join(names)}"
+        console.data(f"  {what}\n    {by}, {where}\n")
 
 
 def _field(field: OverriddenField) -> str:

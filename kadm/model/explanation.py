@@ -63,6 +63,8 @@ class MemberExplanation(Struct, frozen=True, kw_only=True, omit_defaults=True, r
     rank: int | None = None
     selected: bool = False
     replicas: int | None = None
+    first_ordinal: int | None = None
+    """Where the ordinals of a divided StatefulSet begin here."""
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     follows: tuple[ObjectKey, ...] = ()

@@ -103,7 +103,7 @@ class Pipeline:
                 else MemberDecision(member=member.name)
                 for member in self._members
             ),
-            how=f"no member was judged: {note}",
+            how=f"no member was judged anew: {note}",
         )
 
     def _known(self, names: Iterable[str]) -> frozenset[str]:
