@@ -87,6 +87,7 @@ class WebhookPlugin:
 
     def select(self, unit: SchedulingUnit, scored: Sequence[Scored]) -> Sequence[Scored]:
         """The members that it names, in its order; a name that it repeats counts once."""
+        _require_capacity([entry.member for entry in scored])
         body = self.payloads.select(unit, scored)
         (reply,) = self.transport.call_many([WebhookCall(hook=self.name, path=self.spec.select_path, body=body)])
         by_name = {entry.member.name: entry for entry in scored}
@@ -97,10 +98,8 @@ class WebhookPlugin:
         return [by_name[name] for name in names]
 
     def _about_each(self, path: str, unit: SchedulingUnit, members: Sequence[Member]) -> Sequence[WebhookReply]:
-        """Replies about each member. Raises CapacityUnknown: what is sent of a member holds what it has free."""
-        lacking = [member.name for member in members if member.capacity is None]
-        if lacking:
-            raise CapacityUnknown(lacking)
+        """Replies about each member. Raises CapacityUnknown."""
+        _require_capacity(members)
         bodies = self.payloads.about_members(unit, members)
         return self.transport.call_many([WebhookCall(hook=self.name, path=path, body=body) for body in bodies])
 
@@ -110,3 +109,10 @@ class WebhookPlugin:
             why="; ".join(dict.fromkeys(faults.values())),
             hint="mend the webhook, or set its failurePolicy: Ignore" if point == "filter" else "mend the webhook",
         )
+
+
+def _require_capacity(members: Sequence[Member]) -> None:
+    """Raise CapacityUnknown where it was not read: what is sent of a member holds what it has free."""
+    lacking = [member.name for member in members if member.capacity is None]
+    if lacking:
+        raise CapacityUnknown(lacking)

@@ -23,6 +23,8 @@ from kadm.model.policy import (
     PropagationPolicySpec,
     SchedulingProfile,
     SchedulingProfileSpec,
+    WebhookConfiguration,
+    WebhookConfigurationSpec,
 )
 from kadm.model.record import Record, RecordedObject, RecordedWorkload
 from kadm.model.repository import Manifest, Repo
@@ -145,6 +147,7 @@ def a_repo(
     objects: Iterable[JsonObject | Manifest] | None = None,
     profiles: Mapping[str, Any] | None = None,
     types: Iterable[FederatedTypeConfig] = (),
+    webhooks: Mapping[str, Any] | None = None,
     annotations_count: bool = True,
 ) -> Repo:
     """A repository; without ``objects`` it holds one Deployment of 9 replicas under POLICY."""
@@ -173,7 +176,12 @@ def a_repo(
             )
             for name, spec in (profiles or {}).items()
         },
-        webhooks={},
+        webhooks={
+            name: WebhookConfiguration(
+                name=name, spec=msgspec.convert(spec, WebhookConfigurationSpec), location=at("policies/w.yaml")
+            )
+            for name, spec in (webhooks or {}).items()
+        },
         type_configs={config.name: config for config in types},
     )
 
