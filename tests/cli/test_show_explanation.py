@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ def test_values_of_secrets_are_in_no_json(tmp_path: Path) -> None:
 
 def test_the_json_has_what_the_text_tells(tmp_path: Path) -> None:
     explanations = SITUATIONS["cut by max and unplaced"].explanations(tmp_path)
-    (found,) = explanation_document("shop", explanations, offline=True)["explanations"]
+    document = json.loads(encode(explanation_document("shop", explanations, offline=True)))
+    (found,) = document["explanations"]
     ap, *_, us = found["members"]
     passed = [{"plugin": plugin, "fits": True, "reason": ""} for plugin in DEFAULT_FILTERS]
     assert ap == {
