@@ -272,11 +272,13 @@ def deviation(case: Case) -> str:
     """Why the case has another answer here, or is about what kadm does not have; empty where the answers agree."""
     given, expected = case["input"], case["expect"]
     if given.get("enableKatalystSupport"):
-        return "kadm has no Katalyst support"
+        return "the fleet of these tests does not set katalyst"
     if "available-exceeds-allocatable" in case.get("tags", ()):
         return "kadm computes use per resource and clamps it at 0 (spec section 10, row 22)"
     if expected.get("stage") == "unit" and given["type"].get("replicasPath") == "spec.parallelism":
         return "an absent parallelism is 1, as the API server says (spec 2.2)"
+    if case["id"] == "s0090":
+        return "Binpack gives a member its minimum although other members run all replicas (design, section 12, row 6)"
     return ""
 
 
