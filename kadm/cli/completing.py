@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from kadm.cli.name_scan import FleetNames, Name, fleet_names
+from kadm.cli.kinds import kind_of
+
+if TYPE_CHECKING:
+    from kadm.cli.name_scan import FleetNames, Name
 
 WORKLOADS = ("cronjob", "daemonset", "deployment", "job", "pod", "replicaset", "statefulset")
 POLICIES = ("clusteroverridepolicy", "clusterpropagationpolicy", "overridepolicy", "propagationpolicy")
@@ -37,8 +41,6 @@ def objects_and_policies(context: typer.Context, incomplete: str) -> list[str]:
 
 def _offered(found: tuple[Name, ...] | list[Name], context: typer.Context, incomplete: str) -> list[str]:
     """Those that begin as what is typed; a kind that was typed in another form stays in that form."""
-    from kadm.cli.names import kind_of
-
     typed, slash, _ = incomplete.partition("/")
     namespace = context.params.get("namespace")
     offered = set()
@@ -50,5 +52,7 @@ def _offered(found: tuple[Name, ...] | list[Name], context: typer.Context, incom
 
 
 def _names(context: typer.Context) -> FleetNames:
+    from kadm.cli.name_scan import fleet_names
+
     named = context.params.get("directory") or context.find_root().params.get("directory") or Path()
     return fleet_names(Path(named))

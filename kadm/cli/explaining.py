@@ -11,7 +11,8 @@ from msgspec import Struct
 from kadm.cli.console import Console
 from kadm.cli.deciding import decided
 from kadm.cli.exit_code import ExitCode, exit_code
-from kadm.cli.names import kind_of, resolve
+from kadm.cli.kinds import kind_of
+from kadm.cli.names import resolve
 from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load, with_members
 from kadm.cli.show_explanation import show_explanation

@@ -33,6 +33,14 @@ class Name(NamedTuple):
     name: str
 
 
+class _Known(NamedTuple):
+    """What a file held when it was modified at this time (ns) and had this size."""
+
+    modified: int
+    size: int
+    names: tuple[Name, ...]
+
+
 class FleetNames(NamedTuple):
     """The names of a fleet, in the order of their files."""
 
@@ -139,7 +147,7 @@ class _Scan:
         digest = hashlib.blake2b(str(directory.absolute()).encode(), digest_size=8).hexdigest()
         self._cache = home / "kadm" / "names" / f"{digest}.json"
         self._before = self._read_cache()
-        self._now: dict[str, list[object]] = {}
+        self._now: dict[str, _Known] = {}
 
     def names(self, paths: Iterable[str]) -> tuple[Name, ...]:
         """The names in all files of these entries of kadm.yaml."""
@@ -153,7 +161,7 @@ class _Scan:
         with contextlib.suppress(OSError):  # without a cache it is slower, and nothing else
             self._cache.parent.mkdir(parents=True, exist_ok=True)
             fresh = self._cache.with_suffix(f".{os.getpid()}")
-            fresh.write_text(json.dumps({"format": _FORMAT, "files": self._now}), encoding="utf-8")
+            fresh.write_text(json.dumps([_FORMAT, self._now]), encoding="utf-8")
             fresh.replace(self._cache)
 
     def _files(self, path: str) -> list[str]:
@@ -164,27 +172,33 @@ class _Scan:
                 return []
         return _below(self._directory / path)
 
-    def _names(self, file: str) -> list[Name]:
+    def _names(self, file: str) -> tuple[Name, ...]:
         try:
             status = os.stat(file)  # noqa: PTH116  # a text is at hand, for thousands of files
-            mark = [status.st_mtime_ns, status.st_size]
             if file not in self._now:
-                known = self._before.get(file)
-                names = known[1] if known and known[0] == mark else None
-                if names is None:
-                    text = Path(file).read_text(encoding="utf-8", errors="replace")
-                    names = names_in(text, json_file=file.endswith(".json"))
-                self._now[file] = [mark, names]
+                self._now[file] = self._known(file, status.st_mtime_ns, status.st_size)
         except OSError:
-            return []
-        return [Name(*one) for one in self._now[file][1]]  # type: ignore[attr-defined]  # lists of three, from JSON
+            return ()
+        return self._now[file].names
 
-    def _read_cache(self) -> dict[str, list[object]]:
+    def _known(self, file: str, modified: int, size: int) -> _Known:
+        known = self._before.get(file)
+        if known is not None and (known.modified, known.size) == (modified, size):
+            return known
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+        return _Known(modified, size, tuple(names_in(text, json_file=file.endswith(".json"))))
+
+    def _read_cache(self) -> dict[str, _Known]:
         try:
-            found = json.loads(self._cache.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            form, files = json.loads(self._cache.read_text(encoding="utf-8"))
+            if form != _FORMAT:
+                return {}
+            return {
+                file: _Known(modified, size, tuple(Name(*name) for name in names))
+                for file, (modified, size, names) in files.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError):  # none there, or none of ours
             return {}
-        return found["files"] if isinstance(found, dict) and found.get("format") == _FORMAT else {}
 
 
 def _below(path: Path) -> list[str]:

@@ -40,6 +40,14 @@ def test_the_files_are_what_the_command_prints(shell: Shell) -> None:
         pytest.param(
             ["kadm", "-C", "../../policies", "plan", "--cluster", ""], [""], id="members of another directory"
         ),
+        pytest.param(["kadm", "status", "deployment/se"], ["deployment/search"], id="a workload"),
+        pytest.param(["kadm", "status", "deploy/se"], ["deploy/search"], id="a short name stays"),
+        pytest.param(["kadm", "explain", "secret/"], ["secret/orders-db", "secret/session-key"], id="objects"),
+        pytest.param(["kadm", "status", "secret/"], [""], id="a Secret is no workload"),
+        pytest.param(
+            ["kadm", "explain", "cpp/e"], ["cpp/eu-only", "cpp/everywhere"], id="policies by their short name"
+        ),
+        pytest.param(["kadm", "plan", "--reschedule", "deploy/c"], ["deploy/cart", "deploy/catalog"], id="a value"),
         pytest.param(["kadm", "completion", ""], ["bash", "zsh", "fish"], id="shells"),
         pytest.param(["kadm", "plan", "nothing-like-it"], [""], id="nothing"),
     ],

@@ -38,6 +38,11 @@ sys.stderr.write(json.dumps([code, sorted(sys.modules)]))
             id="completing a member",
         ),
         pytest.param(
+            [],
+            {"_KADM_COMPLETE": "complete_bash", "COMP_WORDS": "kadm explain deploy/", "COMP_CWORD": "2"},
+            id="completing an object",
+        ),
+        pytest.param(
             [], {"_KADM_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "kadm sandbox "}, id="completing in zsh"
         ),
     ],
