@@ -15,6 +15,7 @@ from kadm.members.document import (
     read_document,
     write_document,
 )
+from kadm.members.record_form import decode_record, encode_record
 from kadm.model.applyset import applyset_id
 from kadm.model.record import RECORD_FORMAT, Record
 from kadm.model.repository import RECORD_NAMESPACE
@@ -74,7 +75,7 @@ async def read_record_of_any_member(connection: Connection, fleet: str) -> Recor
             hint="use the kadm version that wrote it, or a newer one",
         )
     try:
-        record = msgspec.json.decode(document.content, type=Record)
+        record = decode_record(document.content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DocumentUnreadable(
             "kadm's record is damaged",
@@ -108,15 +109,9 @@ def _place(fleet: str) -> str:
 def document_of(record: Record) -> Document:
     """The record as it is stored: the same record gives the same bytes, whatever the order of its sequences."""
     name = record_name(record.fleet)
-    ordered = msgspec.structs.replace(
-        record,
-        objects=tuple(sorted(record.objects, key=lambda entry: entry.key)),
-        workloads=tuple(sorted(record.workloads, key=lambda entry: entry.key)),
-        resource_version="",
-    )
     return Document(
         name=name,
-        content=msgspec.json.encode(ordered, order="sorted"),
+        content=encode_record(record),
         format=str(record.format),
         clear={"fleet": record.fleet, "member": record.member, "memberUID": record.member_uid, "commit": record.commit},
         labels={"applyset.kubernetes.io/id": applyset_id(name), "app.kubernetes.io/managed-by": "kadm"},
