@@ -25,6 +25,7 @@ from kadm.cli import (
     plan,
     render,
     sandbox,
+    schemas,
     status,
     unjoin,
     validate,
@@ -58,6 +59,7 @@ app.command("status", short_help="Show workloads across all members.")(status.st
 app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")
 app.command("demo", short_help="Show all of it, on embedded members.")(demo.demo)
+app.command("schemas", short_help="Write JSON Schemas, for editors.")(schemas.schemas)
 app.command("completion", short_help="Print the completion script of a shell.")(completion.completion)
 
 COMPLETE = "_KADM_COMPLETE"

@@ -66,6 +66,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm sandbox fault",
         "kadm sandbox status",
         "kadm sandbox up",
+        "kadm schemas",
         "kadm status",
         "kadm unjoin",
         "kadm validate",
