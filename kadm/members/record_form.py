@@ -39,7 +39,7 @@ class _Stored(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 def encode_record(record: Record) -> bytes:
     """The record as JSON. The same record gives the same bytes; ``resource_version`` is not part of it."""
-    texts: dict[str, int] = msgspec.field(default_factory=dict)
+    texts: dict[str, int] = {}
     placements: dict[tuple[tuple[str, int | None], ...], int] = {}
 
     def stored(workload: RecordedWorkload) -> _Workload:
