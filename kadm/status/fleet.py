@@ -37,7 +37,8 @@ def workload_status(
 
     ``placed``: member → replicas that the scheduler gave it, None where it is not divided; every member that has to
     hold it is in it. ``live``: member → object, for members that hold it. ``pods``: member → pods of a workload that is
-    not ready. ``unread``: member → why nothing is known. ``now`` is RFC 3339.
+    not ready. ``unread``: member → why nothing is known now; ``live`` may then hold what was known last. ``now`` is
+    RFC 3339.
     """
     members = tuple(
         _in_member(name, placed.get(name), live.get(name), pods.get(name, ()), unread.get(name, ""))
@@ -66,6 +67,17 @@ def fleet_status(fleet: str, workloads: Sequence[WorkloadStatus], unread: Mappin
 def _in_member(
     name: str, replicas: int | None, live: JsonObject | None, pods: Sequence[JsonObject], unread: str
 ) -> WorkloadInMember:
+    if unread and live is not None:
+        known = counts(live)  # what was known last: nothing says that its pods are gone
+        return WorkloadInMember(
+            member=name,
+            health=Health("Unknown", unread),
+            desired=known.desired,
+            current=known.current,
+            updated=known.updated,
+            ready=known.ready,
+            available=known.available,
+        )
     if unread:
         return WorkloadInMember(member=name, health=Health("Unknown", unread), desired=replicas)
     if live is None:

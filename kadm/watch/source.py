@@ -1,0 +1,234 @@
+"""Where the desired state comes from: a branch that is fetched into a clone of our own, or a directory as it stands.
+
+Nothing is ever checked out: files are read from the commit itself, so that half a checkout cannot be seen, and hooks
+and filters of the repository never run. A fetch replaces one reference; a killed one leaves the old one. The commit in
+force has a reference too: it survives a force-push, and is what a restarted daemon begins with while the newest commit
+is broken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import signal
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kadm.errors import KadmError
+from kadm.model.repository import Repo
+from kadm.repo import load
+
+GIT_TIMEOUT_S = 120.0
+SEEN = "refs/kadm/seen"
+IN_FORCE = "refs/kadm/in-force"
+
+_ELSEWHERE = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_WORK_TREE"})
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+class SourceError(KadmError):
+    """The repository could not be looked at: what was in force stays in force."""
+
+
+class Source(Protocol):
+    """Something that has a newest state, and can be loaded as of it."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, for people: without credentials."""
+
+    @property
+    def branch(self) -> str:
+        """What is followed there, empty: whatever is checked out, or the repository's own choice."""
+
+    async def look(self) -> str:
+        """The name of the newest state. Raises SourceError."""
+
+    async def kept(self) -> str:
+        """The state that was in force when the daemon ended, empty where none is remembered. Raises SourceError."""
+
+    async def keep(self, state: str) -> None:
+        """Remember what is in force. Raises SourceError."""
+
+    def load(self, state: str) -> Repo:
+        """The repository as of a state. Blocks. Raises RepoError."""
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A branch of a git repository, by way of a clone in ``directory``; ``path`` leads from its top to kadm.yaml.
+
+    ``branch`` empty: what the repository's HEAD names.
+    """
+
+    remote: str
+    branch: str
+    directory: Path
+    path: str = "."
+    timeout_s: float = GIT_TIMEOUT_S
+
+    @property
+    def url(self) -> str:
+        return without_credentials(self.remote)
+
+    async def look(self) -> str:
+        await self._ready()
+        what = f"refs/heads/{self.branch}" if self.branch else "HEAD"
+        await self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self.remote, f"+{what}:{SEEN}")
+        return (await self._git("rev-parse", "--verify", f"{SEEN}^{{commit}}")).strip()
+
+    async def kept(self) -> str:
+        await self._ready()
+        try:
+            return (await self._git("rev-parse", "--verify", "--quiet", f"{IN_FORCE}^{{commit}}")).strip()
+        except SourceError:
+            return ""
+
+    async def keep(self, state: str) -> None:
+        await self._git("update-ref", IN_FORCE, state)
+
+    def load(self, state: str) -> Repo:
+        root = self.directory / self.path
+        root.mkdir(parents=True, exist_ok=True)  # its files are read from the commit, but git wants to be called in it
+        return load(root, ref=state)
+
+    async def _ready(self) -> None:
+        """Make the clone, or make it anew where it is damaged: nothing in it is worth anything but time."""
+        if (self.directory / ".git" / "HEAD").is_file():
+            try:
+                await self._git("rev-parse", "--git-dir")
+            except SourceError:
+                await asyncio.to_thread(shutil.rmtree, self.directory)
+            else:
+                return
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await self._git("init", "--quiet")
+
+    async def _git(self, *arguments: str) -> str:
+        """What a git command answers. Raises SourceError where it fails, or takes too long."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "git",
+                "-c",
+                "gc.autoDetach=false",  # nothing of ours goes on after we have ended
+                "-c",
+                "maintenance.autoDetach=false",
+                "-C",
+                str(self.directory),
+                *arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=_environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SourceError("git cannot be run", why=error.strerror or str(error), hint="install git") from error
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                output, said = await process.communicate()
+        except TimeoutError as error:
+            what = f"git {arguments[0]} did not end within {self.timeout_s:g} s"
+            raise SourceError(what, object=self.url, hint="check the network, and the git server") from error
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        if process.returncode:
+            why = without_credentials(said.decode(errors="replace").strip())
+            raise SourceError(f"git {arguments[0]} failed", object=self.url, why=why, hint=_hint(why))
+        return output.decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory as it stands: its newest state is named by a hash of when its files were written."""
+
+    path: Path
+
+    @property
+    def url(self) -> str:
+        return str(self.path)
+
+    @property
+    def branch(self) -> str:
+        return ""
+
+    async def look(self) -> str:
+        return await asyncio.to_thread(self._state)
+
+    async def kept(self) -> str:
+        return ""
+
+    async def keep(self, state: str) -> None:
+        """Nothing is remembered: a directory has only the one state."""
+
+    def load(self, state: str) -> Repo:  # there is only the one that is there
+        return load(self.path)
+
+    def _state(self) -> str:
+        digest = hashlib.blake2b(digest_size=20)
+        try:
+            for name, what in sorted(_files(self.path)):
+                digest.update(f"{name}\0{what}\n".encode(errors="surrogateescape"))
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise SourceError("the directory cannot be read", object=self.url, why=why) from error
+        return digest.hexdigest()
+
+
+def _files(root: Path) -> Iterator[tuple[str, str]]:
+    """Each file below ``root`` with its size and time, and the commit that is checked out."""
+    for directory, folders, names in os.walk(root, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = os.path.join(directory, name)  # noqa: PTH118  # thousands of them
+            try:
+                found = os.lstat(path)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISLNK(found.st_mode):
+                with contextlib.suppress(OSError):  # a link that leads nowhere is told when it is loaded
+                    found = os.stat(path)  # noqa: PTH116
+            yield path, f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
+    for name in ("HEAD", "logs/HEAD"):
+        head = root / ".git" / name
+        if head.is_file():
+            yield str(head), str(head.stat().st_mtime_ns)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def without_credentials(text: str) -> str:
+    """A text that may hold URLs, without who is named in them, and by what they are let in."""
+    return _CREDENTIALS.sub("", text)
+
+
+def _environment() -> dict[str, str]:
+    """The process's, so that the user's own git configuration counts; but nobody is there to be asked."""
+    kept = {key: value for key, value in os.environ.items() if key not in _ELSEWHERE}
+    return {
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        **kept,
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
+
+
+def _hint(why: str) -> str:
+    if "couldn't find remote ref" in why:
+        return "check --branch"
+    if "could not read Username" in why or "Permission denied" in why or "Authentication failed" in why:
+        return "give git a credential: a credential helper, or a key for ssh"
+    return "check --repo, and the network"

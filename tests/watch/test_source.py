@@ -1,0 +1,105 @@
+"""Following a branch: new commits, a force-push, an interrupted clone, a server that is down."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kadm.watch.source import Clone, Directory, SourceError, without_credentials
+
+FLEET = "apiVersion: kadm.io/v1alpha1\nkind: Fleet\nmetadata: {name: test}\nspec: {manifests: []}\n"
+
+
+class Git:
+    """A repository to commit to."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        directory.mkdir()
+        self.run("init", "--quiet", "--initial-branch=main")
+
+    def run(self, *arguments: str) -> str:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false")
+        done = subprocess.run(
+            ["git", *identity, *arguments], cwd=self.directory, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit(self, **files: str) -> str:
+        for name, text in files.items():
+            (self.directory / name.replace("_", ".")).write_text(text)
+        self.run("add", "--all")
+        self.run("commit", "--quiet", "--allow-empty", "-m", "x")
+        return self.run("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    return Git(tmp_path / "origin")
+
+
+def test_a_new_commit_and_a_force_push_are_followed(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "state" / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    seen = [asyncio.run(clone.look())]
+    second = git.commit(other_txt="x")
+    seen.append(asyncio.run(clone.look()))
+    git.run("reset", "--quiet", "--hard", first)
+    third = git.commit(another_txt="x")
+    seen.append(asyncio.run(clone.look()))
+    assert seen == [first, second, third]
+    assert str(clone.load(second).revision) == second
+
+
+def test_what_is_in_force_survives_a_force_push_and_gc(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "", tmp_path / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    asyncio.run(clone.keep(first))
+    git.run("checkout", "--quiet", "--orphan", "new")
+    git.commit(kadm_yaml=FLEET.replace("test", "other"))
+    git.run("branch", "-D", "main")
+    asyncio.run(clone.look())
+    subprocess.run(["git", "gc", "--quiet", "--prune=now"], cwd=tmp_path / "clone", check=True)
+    assert asyncio.run(clone.kept()) == first
+    assert clone.load(first).fleet.name == "test"
+
+
+def test_a_damaged_clone_is_made_anew(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone")
+    commit = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    (tmp_path / "clone" / ".git" / "config").write_text("[broken")
+    (tmp_path / "clone" / ".git" / "objects").rename(tmp_path / "gone")
+    assert asyncio.run(clone.look()) == commit
+
+
+@pytest.mark.parametrize(
+    ("remote", "branch", "hint"),
+    [
+        pytest.param("nowhere", "main", "check --repo, and the network", id="no such repository"),
+        pytest.param("origin", "absent", "check --branch", id="no such branch"),
+    ],
+)
+def test_a_source_that_cannot_be_looked_at(git: Git, tmp_path: Path, remote: str, branch: str, hint: str) -> None:
+    git.commit(kadm_yaml=FLEET)
+    with pytest.raises(SourceError) as raised:
+        asyncio.run(Clone(str(tmp_path / remote), branch, tmp_path / "clone").look())
+    assert raised.value.problem.hint == hint
+
+
+def test_a_directory_changes_with_its_files(tmp_path: Path) -> None:
+    source = Directory(tmp_path)
+    (tmp_path / "kadm.yaml").write_text(FLEET)
+    first = asyncio.run(source.look())
+    assert asyncio.run(source.look()) == first
+    (tmp_path / "kadm.yaml").write_text(FLEET + "# more\n")
+    assert asyncio.run(source.look()) != first
+
+
+def test_credentials_are_not_shown() -> None:
+    text = without_credentials("cannot reach https://me:secret@git.example/x.git")
+    assert text == "cannot reach https://git.example/x.git"
