@@ -17,7 +17,7 @@ from kadm.model.decision import MemberDecision, Verdict
 from kadm.schedule.framework import Answer, AsksAtOnce, CapacityUnknown, Scored, ScorePlugin, Shares
 from kadm.schedule.member import Member
 from kadm.schedule.plugins.max_cluster import MaxCluster
-from kadm.schedule.plugins.priority_sort import PrioritySort, ranks_by_priority
+from kadm.schedule.plugins.priority_sort import PrioritySort, fills_in_order, ranks_by_priority
 from kadm.schedule.profile import Profile
 from kadm.schedule.ranking import Ranking
 from kadm.schedule.unit import SchedulingUnit
@@ -285,4 +285,6 @@ def _scores_decide(profile: Profile, unit: SchedulingUnit, fitting: int) -> bool
     if ranks_by_priority(unit) and any(isinstance(plugin, PrioritySort) for plugin in plugins):
         return False
     limited = any(isinstance(plugin, MaxCluster) for plugin in plugins)
+    if limited and fills_in_order(unit):
+        return fitting > 1  # the order of selection is that of filling
     return limited and unit.rules.max_clusters is not None and 0 < unit.rules.max_clusters < fitting

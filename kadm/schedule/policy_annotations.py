@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kadm.model.policy import SchedulingMode, SelectorOperator, SelectorRequirement, SelectorTerm, Toleration
 from kadm.schedule.unit import NO_MIGRATION, Migration, Placements, Preferred, Rules
@@ -96,7 +96,7 @@ def _sticky(rules: Rules, text: str) -> Rules:
 
 
 def _max_clusters(rules: Rules, text: str) -> Rules:
-    if not _INTEGER.fullmatch(text) or int(text) < 0:
+    if not _INTEGER.fullmatch(text) or not 0 <= int(text) < 2**63:
         raise AnnotationError("it must be an integer, and not negative")
     return replace(rules, max_clusters=int(text))
 
@@ -217,14 +217,15 @@ def _requirement(entry: _Requirement) -> SelectorRequirement:
 def _placements(rules: Rules, text: str) -> tuple[Rules, str]:
     """The list of the annotation, and what is wrong with it.
 
-    Each field stands alone: one that cannot be read falls back to the policy's, the others count.
+    Each field stands alone: one with a negative number falls back to the policy's, the others count. A value of another
+    type voids the annotation as a whole.
     """
     of_policy = rules.placements
     try:
-        entries = _lowered(_json(text))
-        names = [entry.cluster or "" for entry in _decode(entries, list[_Entry])]
+        entries = _decode(_lowered(_json(text)), list[_Entry])
     except AnnotationError as error:
         return rules, str(error)
+    names = [entry.cluster or "" for entry in entries]
     wrong: list[str] = []
 
     def field(name: str, of_the_policy: Mapping[str, int]) -> Mapping[str, int]:
@@ -247,22 +248,37 @@ def _placements(rules: Rules, text: str) -> tuple[Rules, str]:
     return replace(rules, placements=placements), "; ".join(wrong)
 
 
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Preferences(Struct, rename="lower"):
+    min_replicas: _Int64 | None = msgspec.field(default=None, name="minreplicas")
+    max_replicas: _Int64 | None = msgspec.field(default=None, name="maxreplicas")
+    weight: _Int64 | None = None
+    priority: _Int64 | None = None
+
+
 class _Entry(Struct):
     cluster: str | None = None
+    preferences: _Preferences | None = None
 
 
-class _EntryWithPreferences(_Entry):
-    preferences: dict[str, Any] | None = None
+_FIELDS: dict[str, Callable[[_Preferences], int | None]] = {
+    "minReplicas": lambda preferences: preferences.min_replicas,
+    "maxReplicas": lambda preferences: preferences.max_replicas,
+    "weight": lambda preferences: preferences.weight,
+    "priority": lambda preferences: preferences.priority,
+}
 
 
-def _numbers(entries: Any, field: str) -> dict[str, int]:
+def _numbers(entries: list[_Entry], field: str) -> dict[str, int]:
     found = {}
-    for entry in _decode(entries, list[_EntryWithPreferences]):
-        number = (entry.preferences or {}).get(field.lower())
+    for entry in entries:
+        number = _FIELDS[field](entry.preferences or _Preferences())
         if number is None:
             continue
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise AnnotationError(f"{number!r} is no integer of at least 0")
+        if number < 0:
+            raise AnnotationError(f"{number} is no integer of at least 0")
         found[entry.cluster or ""] = number
     return found
 

@@ -22,5 +22,9 @@ class PrioritySort(Struct, frozen=True, forbid_unknown_fields=True):
 
 def ranks_by_priority(unit: SchedulingUnit) -> bool:
     """Whether priorities stand in for the scores."""
-    rules = unit.rules
-    return bool(rules.placements.priorities) or (rules.mode == "Divide" and rules.strategy == "Binpack")
+    return bool(unit.rules.placements.priorities) or fills_in_order(unit)
+
+
+def fills_in_order(unit: SchedulingUnit) -> bool:
+    """Whether members get replicas in the order in which they are selected."""
+    return unit.rules.mode == "Divide" and unit.rules.strategy == "Binpack"
