@@ -1,8 +1,9 @@
 """Where kadm answers otherwise than KubeAdmiral on purpose, and how such an answer is told from a wrong one.
 
 A row is a rule that kadm has in place of one of KubeAdmiral's: a row of section 10 of the scheduling specification
-(``spec N``), of section 12 of the design (``design N``), or a sentence of the propagation specification. The rows are
-known to a second transcription of KubeAdmiral's rules (``tests.vectors.upstream``). A difference is claimed only where
+(``spec N``), of section 12 of the design (``design N``), a rule of its section 6 (``design s6``), or a sentence of the
+propagation specification. A second transcription of KubeAdmiral's rules (``tests.vectors.upstream``) knows the rows. A
+difference is claimed only where
 
 - that transcription, with no row, gives exactly what the case expects: so a case that is wrong is never claimed;
 - with all rows, it gives exactly kadm's answer: so a wrong answer is never claimed;
@@ -147,6 +148,7 @@ ROWS: tuple[Row, ...] = (
     Row("design 1", "what an API server does: absent replicas are 1; what the schema forbids is refused", _nothing),
     Row("design 6", "Binpack: no bound is broken by what runs already, nor by waiting", _bounded),
     Row("design 7", "Divide without a replica path: known kinds are divided, others are refused", _nothing),
+    Row("design s6", "a member that ceased to serve the object's version gets no more of it", _nothing),
     Row("design 12", "a failing override stops the object in the members that it fails for", _nothing),
     Row("design 13", "command and args: no operator means overwrite", _nothing),
     Row("propagation 6.2", "the status of a StatefulSet in several members is summed", _nothing),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -42,11 +41,11 @@ from kadm.schedule.profile import Enabled, Plugins, ProfileError, profile_of
 from kadm.schedule.unit import Migration, SchedulingUnit
 from kadm.schedule.unit_reader import UnitError, UnitReader
 from tests.vectors.case import Answer, Json
+from tests.vectors.upstream.unit import UnitFault, applied_migration, migration_info, moment_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HERE = Location("vectors.yaml")
 POLICY = PolicyKey("ClusterPropagationPolicy", "", "p")
-PREFIX = "kubeadmiral.io/"
 PROFILE = "s"
 LIKE_UPSTREAM = {"name": "APIResources", "args": {"evict": True}}
 """KubeAdmiral leaves a member that ceased to serve a version; kadm does so where its plugin is told to."""
@@ -76,7 +75,7 @@ def answer(given: Json) -> Answer:
     try:
         read = CaseReader(repo, UnitReader(repo, now=NOW, learned={}), Plugins()).read(manifest, policy, past, fleet)
         unit = replace(read.unit, migration=_migration(given))
-    except (UnitError, ValueError) as error:
+    except (UnitError, UnitFault) as error:
         return {"outcome": "error", "stage": "unit", "error": str(error)}
     try:
         return {"unit": _unit(unit)} | _decision(replace(read, unit=unit), fleet, observation)
@@ -247,18 +246,15 @@ def _manifest(given: Json) -> Manifest:
 def _migration(given: Json) -> Migration:
     """What KubeAdmiral notes on the object: kadm takes it from the user's annotation and from its memory.
 
-    Raises ValueError where it is illegible.
+    Raises UnitFault where it is illegible.
     """
     annotations = given.get("annotations") or {}
-    applied = json.loads(annotations.get(PREFIX + "applied-migration-configuration", "null")) or {}
-    info: dict[str, Any] = {}
-    if given["policy"].get("autoMigration") is not None:
-        info = json.loads(annotations.get(PREFIX + "auto-migration-info", "null")) or {}
+    applied = applied_migration(annotations)
+    info = migration_info(annotations) if given["policy"].get("autoMigration") is not None else {}
     return Migration(
         limited=applied.get("limitedCapacity") or {},
         unavailable={
-            entry["cluster"]: datetime.fromisoformat(entry["validUntil"])
-            for entry in applied.get("unavailableClusters") or ()
+            entry["cluster"]: moment_of(entry["validUntil"]) for entry in applied.get("unavailableClusters") or ()
         },
         estimated=info.get("estimatedCapacity") or {},
         scheduled=info.get("scheduledReplicas") or {},
@@ -321,7 +317,7 @@ def _state(document: Json) -> MemberState:
     status = document.get("status") or {}
     resources = status.get("resources") or {}
     conditions = status.get("conditions") or ()
-    ready: Ready = next((one["status"] for one in conditions if one["type"] == "Ready"), "Unknown")
+    ready: Ready = "True" if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions) else "False"
     return MemberState(
         name=document["metadata"]["name"],
         uid="",

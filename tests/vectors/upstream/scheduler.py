@@ -384,6 +384,8 @@ class _Run:
             taints = [taint for taint in self.clusters[name].taints if taint["effect"] == "NoSchedule"]
             if not all(self._tolerates(unit.tolerations, taint) for taint in taints):
                 most[name] = min(most.get(name, current.get(name, 0)), current.get(name, 0))
+            elif "design s6" in self.fixed and name in current and not self.clusters[name].serves(unit):
+                most[name] = min(most.get(name, current[name]), current[name])
         if unit.binpack:
             packer = Packer(
                 least=least,

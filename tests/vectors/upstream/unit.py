@@ -228,20 +228,36 @@ def _annotate(unit: Unit, annotations: Mapping[str, str]) -> None:
 
 
 def _migrate(unit: Unit, policy: Json, annotations: Mapping[str, str]) -> None:
-    if (text := annotations.get(PREFIX + "applied-migration-configuration")) is not None:
-        applied = go_decode(text, _APPLIED)
-        unit.limited = applied.get("limitedCapacity") or {}
-        unit.unavailable = {
-            entry.get("cluster", ""): datetime.fromisoformat(entry["validUntil"])
-            for entry in applied.get("unavailableClusters") or ()
-        }
+    applied = applied_migration(annotations)
+    unit.limited = applied.get("limitedCapacity") or {}
+    unit.unavailable = {
+        entry.get("cluster", ""): moment_of(entry.get("validUntil", ""))
+        for entry in applied.get("unavailableClusters") or ()
+    }
     if (migration := policy.get("autoMigration")) is None:
         return
     unit.keep = bool(migration.get("keepUnschedulableReplicas"))
-    if (text := annotations.get(PREFIX + "auto-migration-info")) is not None:
-        info = go_decode(text, _INFO)
-        unit.estimated = {name: n for name, n in (info.get("estimatedCapacity") or {}).items() if n >= 0}
-        unit.scheduled = info.get("scheduledReplicas") or {}
+    info = migration_info(annotations)
+    unit.estimated = {name: count for name, count in (info.get("estimatedCapacity") or {}).items() if count >= 0}
+    unit.scheduled = info.get("scheduledReplicas") or {}
+
+
+def applied_migration(annotations: Mapping[str, str]) -> Json:
+    """What annotation applied-migration-configuration says. Raises UnitFault."""
+    return go_decode(annotations.get(PREFIX + "applied-migration-configuration", "{}"), _APPLIED)
+
+
+def migration_info(annotations: Mapping[str, str]) -> Json:
+    """What annotation auto-migration-info says. Raises UnitFault."""
+    return go_decode(annotations.get(PREFIX + "auto-migration-info", "{}"), _INFO)
+
+
+def moment_of(text: str) -> datetime:
+    """``text`` as a time. Raises UnitFault."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UnitFault(f"{text!r} is no time") from error
 
 
 def go_decode(text: str, shape: Json) -> Json:
@@ -260,6 +276,8 @@ def _fitted(value: Json, shape: Json) -> Json:
     if isinstance(shape, type):
         if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
             raise UnitFault(f"{value!r} is no {shape.__name__}")
+        if shape is int and not -(2**63) <= value < 2**63:
+            raise UnitFault(f"{value} does not fit in 64 bits")
         return value
     if isinstance(shape, list):
         if not isinstance(value, list):
