@@ -15,9 +15,13 @@ class Taint(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A taint on a member. ``time_added`` is accepted and unused."""
 
     key: str
+    """The taint's key."""
     effect: TaintEffect
+    """NoSchedule keeps new objects away, NoExecute all; with PreferNoSchedule other members come first."""
     value: str = ""
+    """The taint's value."""
     time_added: str | None = None
+    """Accepted and unused."""
 
 
 class KubeconfigRef(Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,24 +29,33 @@ class KubeconfigRef(Struct, frozen=True, forbid_unknown_fields=True):
     a context in it (None: the member's name)."""
 
     path: str | None = None
+    """The file, outside the repository; ~ and ${VAR} may stand in it. Absent: found as kubectl does."""
     context: str | None = None
+    """A context of it; absent: the member's name."""
 
 
 class SecretRef(Struct, frozen=True, forbid_unknown_fields=True):
     """Accepted and unused: kadm keeps no credentials."""
 
     name: str = ""
+    """Accepted and unused."""
 
 
 class FederatedClusterSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """``api_endpoint``, ``secret_ref``, ``insecure`` and ``use_service_account`` are accepted and unused."""
 
     api_endpoint: str = ""
+    """Accepted and unused: the kubeconfig says it."""
     secret_ref: SecretRef | None = None
+    """Accepted and unused: kadm keeps no credentials."""
     insecure: bool = False
+    """Accepted and unused."""
     use_service_account: bool = False
+    """Accepted and unused."""
     taints: tuple[Taint, ...] = ()
+    """Keep objects away that do not tolerate them."""
     kubeconfig: KubeconfigRef = KubeconfigRef()
+    """How kadm reaches the member."""
 
 
 class RecordedResources(Struct, frozen=True, rename="camel"):

@@ -49,69 +49,93 @@ class SelectorRequirement(Struct, frozen=True, forbid_unknown_fields=True):
     """One requirement of a cluster selector term; all three fields are required (spec 1.3)."""
 
     key: str
+    """The label, or metadata.name among matchFields."""
     operator: SelectorOperator
+    """How the values count."""
     values: tuple[str, ...]
+    """None for Exists and DoesNotExist, one number for Gt and Lt."""
 
 
 class SelectorTerm(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """All expressions (labels) and all fields (``metadata.name``) must match; a term with neither matches nothing."""
 
     match_expressions: tuple[SelectorRequirement, ...] = ()
+    """Requirements on the member's labels; all must hold."""
     match_fields: tuple[SelectorRequirement, ...] = ()
+    """Requirements on metadata.name; all must hold."""
 
 
 class Toleration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """core/v1 Toleration; ``toleration_seconds`` is accepted and unused (spec 1.2)."""
 
     key: str = ""
+    """The taint's key; empty with operator Exists tolerates every key."""
     operator: Literal["", "Equal", "Exists"] = ""
+    """Equal (also where it is empty) compares the value, Exists does not."""
     value: str = ""
+    """The taint's value."""
     effect: Literal["", "NoSchedule", "PreferNoSchedule", "NoExecute"] = ""
+    """The taint's effect; empty tolerates all of them."""
     toleration_seconds: int | None = None
+    """Accepted and unused."""
 
 
 class Preferences(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """How many replicas a cluster should get. ``weight`` only for Spread, ``priority`` orders selection and Binpack."""
 
     min_replicas: NonNegative = 0
+    """It gets at least so many, as far as the total reaches."""
     max_replicas: NonNegative | None = None
+    """It gets at most so many."""
     weight: NonNegative | None = None
+    """Its part of what remains after the minimums (Spread). Without any weight, free capacity decides."""
     priority: NonNegative | None = None
+    """The highest is selected first, and filled first by Binpack."""
 
 
 class Placement(Struct, frozen=True, forbid_unknown_fields=True):
     """One entry of ``spec.placement``."""
 
     cluster: str
+    """Name of the member."""
     preferences: Preferences = Preferences()
+    """How many replicas it should get."""
 
 
 class AutoMigrationWhen(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """When replicas migrate; durations are Go's text form."""
 
     pod_unschedulable_for: str = "1m"
+    """How long a pod finds no node before its replica migrates, e.g. 90s or 5m."""
 
 
 class AutoMigration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Migration of replicas that a member cannot schedule."""
 
     when: AutoMigrationWhen = AutoMigrationWhen()
+    """When replicas migrate."""
     keep_unschedulable_replicas: bool = False
+    """Replicas that found no node stay where they are, too."""
 
 
 class RescheduleWhen(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Which changes reschedule (spec 6.2)."""
 
     policy_content_changed: bool = True
+    """An edit of this policy or of its scheduling profile."""
     cluster_joined: bool = False
+    """A member joined the fleet."""
     cluster_labels_changed: bool = False
+    """Labels of a member changed."""
     cluster_api_resources_changed: bool = msgspec.field(default=False, name="clusterAPIResourcesChanged")
+    """A member serves the type now, or no longer."""
 
 
 class ReplicaRescheduling(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """How replicas move when they are divided anew."""
 
     avoid_disruption: bool = True
+    """Replicas that run stay where they are, and only the difference is moved."""
 
 
 class ReschedulePolicy(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -122,8 +146,11 @@ class ReschedulePolicy(Struct, frozen=True, forbid_unknown_fields=True, rename="
     """
 
     disable_rescheduling: bool = False
+    """Sticky: an object keeps its members; a changed total is divided among them."""
     reschedule_when: RescheduleWhen | None = None
+    """Which changes place objects anew. Where reschedulePolicy is written without it, none does."""
     replica_rescheduling: ReplicaRescheduling = ReplicaRescheduling()
+    """How replicas move then."""
 
 
 ABSENT_RESCHEDULE_POLICY = ReschedulePolicy(reschedule_when=RescheduleWhen())
@@ -134,16 +161,27 @@ class PropagationPolicySpec(Struct, frozen=True, forbid_unknown_fields=True, ren
     """Where and how an object is placed (spec 1.2). None of a list or map means "no restriction", as empty does."""
 
     scheduling_mode: SchedulingMode
+    """Duplicate: every selected member gets the whole object. Divide: its replicas are shared out."""
     scheduling_profile: str = ""
+    """Name of a SchedulingProfile; empty: the default plugins."""
     replicas_strategy: ReplicasStrategy = "Spread"
+    """Spread shares by weight, Binpack fills members one after the other."""
     cluster_selector: dict[str, str] = {}
+    """Labels that a member must have, all of them."""
     cluster_affinity: tuple[SelectorTerm, ...] = ()
+    """Terms of which a member must match one."""
     tolerations: tuple[Toleration, ...] = ()
+    """Taints of members that do not keep objects away."""
     max_clusters: NonNegative | None = None
+    """At most so many members are selected: the highest priorities, else the best scores."""
     placement: tuple[Placement, ...] = ()
+    """The only members to be considered, with their preferences. Empty: all members."""
     disable_follower_scheduling: bool = False
+    """Nothing follows the objects: what their pods refer to needs a policy of its own."""
     auto_migration: AutoMigration | None = None
+    """Moves replicas that a member cannot schedule to members that can."""
     reschedule_policy: ReschedulePolicy = ABSENT_RESCHEDULE_POLICY
+    """When and how objects are placed anew. Where it is absent, edits of the policy do that."""
 
 
 class PropagationPolicy(Struct, frozen=True, kw_only=True):
@@ -158,38 +196,51 @@ class NamedPlugin(Struct, frozen=True, forbid_unknown_fields=True):
     """A plugin in a profile. ``wait`` is upstream's spelling of ``weight`` (spec 1.4)."""
 
     name: str
+    """The plugin's name, or that of its SchedulerPluginWebhookConfiguration."""
     type: Literal["", "Webhook"] = ""
+    """Webhook for a plugin that is asked over HTTP."""
     weight: NonNegative | UnsetType = UNSET
+    """Factor of its scores, 1 where it is absent."""
     wait: NonNegative | UnsetType = UNSET
+    """Another spelling of weight."""
 
 
 class PluginSet(Struct, frozen=True, forbid_unknown_fields=True):
     """Plugins switched on and off at one extension point."""
 
     enabled: tuple[NamedPlugin, ...] = ()
+    """Plugins that run after the default ones."""
     disabled: tuple[NamedPlugin, ...] = ()
+    """Default plugins that do not run; * stands for all of them."""
 
 
 class Plugins(Struct, frozen=True, forbid_unknown_fields=True):
     """The extension points of a profile."""
 
     filter: PluginSet = PluginSet()
+    """Plugins that refuse members."""
     score: PluginSet = PluginSet()
+    """Plugins that rank members."""
     select: PluginSet = PluginSet()
+    """Plugins that choose among ranked members."""
 
 
 class PluginConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of one plugin."""
 
     name: str
+    """The plugin's name."""
     args: Any = None
+    """Its arguments."""
 
 
 class SchedulingProfileSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Which plugins run (spec 1.4)."""
 
     plugins: Plugins = Plugins()
+    """Which plugins run beside the default ones, or not."""
     plugin_config: tuple[PluginConfig, ...] = ()
+    """Arguments of plugins."""
 
 
 class SchedulingProfile(Struct, frozen=True, kw_only=True):
@@ -204,23 +255,36 @@ class WebhookTLSConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="
     """TLS of a webhook plugin; data is base64 PEM."""
 
     insecure: bool = False
+    """The certificate is not checked."""
     server_name: str = ""
+    """Name that the certificate must have."""
     cert_data: str = ""
+    """Client certificate, base64 of PEM."""
     key_data: str = ""
+    """Key of the client certificate, base64 of PEM."""
     ca_data: str = ""
+    """Certificates to trust, base64 of PEM."""
 
 
 class WebhookConfigurationSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """An out-of-process plugin (spec 1.5); ``failure_policy`` is ours (design, section 12, row 3)."""
 
     payload_versions: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """Versions of the payload that it understands."""
     url_prefix: str
+    """Where it is: http or https, host, port, and the beginning of the path."""
     filter_path: str = ""
+    """Path to filter with; empty: it filters nothing."""
     score_path: str = ""
+    """Path to score with; empty: it scores nothing."""
     select_path: str = ""
+    """Path to select with; empty: it selects nothing."""
     http_timeout: str = "5s"
+    """How long an answer may take, e.g. 5s."""
     tls_config: WebhookTLSConfig | None = None
+    """How it is reached over https."""
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
+    """Fail: where it does not answer, objects stay as they are. Ignore: the member is taken as refused."""
 
 
 class WebhookConfiguration(Struct, frozen=True, kw_only=True):
@@ -235,44 +299,63 @@ class SourceType(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"
     """The type that a FederatedTypeConfig is about."""
 
     version: str
+    """API version."""
     kind: str
+    """Kind."""
     plural_name: str
+    """Name of the resource in URLs."""
     scope: Literal["Namespaced", "Cluster"]
+    """Whether objects have a namespace."""
     group: str = ""
+    """API group; empty for the core group."""
 
 
 class PathDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Dot paths into objects of the type; empty where the type lacks the field."""
 
     label_selector: str = ""
+    """Dot path of the selector of its pods."""
     replicas_spec: str = ""
+    """Dot path of the number of replicas: with it, objects can be divided."""
     replicas_status: str = ""
+    """Dot path of the replicas there are."""
     available_replicas_status: str = ""
+    """Dot path of the available ones."""
     ready_replicas_status: str = ""
+    """Dot path of the ready ones."""
 
 
 class Enabled(Struct, frozen=True, forbid_unknown_fields=True):
     """A switch object."""
 
     enabled: bool = False
+    """Whether it is switched on."""
 
 
 class StatusCollection(Struct, frozen=True, forbid_unknown_fields=True):
     """Fields collected from members."""
 
     enabled: bool = False
+    """Whether it is switched on."""
     fields: tuple[str, ...] = ()
+    """Dot paths."""
 
 
 class FederatedTypeConfigSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """How a type is federated (spec 1.7)."""
 
     source_type: SourceType
+    """The type that this is about."""
     path_definition: PathDefinition = PathDefinition()
+    """Where its replicas stand."""
     auto_migration: Enabled = Enabled()
+    """KubeAdmiral's switch of auto-migration for the type."""
     status_aggregation: Enabled = Enabled(enabled=True)
+    """KubeAdmiral's switch of status aggregation for the type."""
     status_collection: StatusCollection = StatusCollection()
+    """Fields that KubeAdmiral collects from members."""
     controllers: tuple[tuple[str, ...], ...] = ()
+    """KubeAdmiral's controllers of the type; kadm has none."""
 
 
 class FederatedTypeConfig(Struct, frozen=True, kw_only=True):

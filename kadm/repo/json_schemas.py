@@ -1,17 +1,21 @@
 """JSON Schemas (2020-12) of the kinds that kadm reads, for editors: made from the types that kadm itself decodes into.
 
 A schema knows less than ``kadm validate``: nothing of names that must exist, and nothing of what one field says about
-another. Descriptions are the types' own docstrings, without what points into the specification.
+another. Descriptions are the docstrings of types and fields.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import fields
 
 from kadm.model import cluster, fleet, override, policy
 from kadm.model.fleet import FLEET_API_VERSION
@@ -21,6 +25,9 @@ from kadm.repo.clusters import CLUSTER_KIND, KUBEADMIRAL_VERSION
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EVERY_KIND = "kadm.json"
 """The schema that takes each kind by its own, for files that hold several."""
+
+_MODULES = (cluster, fleet, override, policy)
+"""Where the types are."""
 
 _SPECS: Mapping[str, type[Struct]] = {
     CLUSTER_KIND: cluster.FederatedClusterSpec,
@@ -114,7 +121,7 @@ def _document(kind: str, spec: type[Struct]) -> JsonObject:
         "apiVersion",
         "kind",
         "metadata",
-        *(["spec"] if any(field.required for field in msgspec.structs.fields(spec)) else []),
+        *(["spec"] if any(field.required for field in fields(spec)) else []),
     ]
     return {
         "title": kind,
@@ -145,19 +152,20 @@ def _with_old_name(placement: JsonObject) -> JsonObject:
 
 
 def _described(defs: Mapping[str, Any]) -> dict[str, JsonObject]:
-    """The definitions with readable descriptions, also at the fields that these speak of."""
+    """The definitions with descriptions that are for those who write the files: of types the first sentence."""
+    texts = _field_texts()
     names = _encoded_names()
     described = {}
     for name, definition in sorted(defs.items()):
-        text = _readable(definition.get("description", ""), names)
+        said = texts.get(name, {})
         properties = {
-            field: {**_without_null(schema), **({"description": said} if (said := _sentences(text, field)) else {})}
+            field: {**_without_null(schema), **({"description": said[field]} if field in said else {})}
             for field, schema in definition.get("properties", {}).items()
         }
-        plain = text.replace("`", "")
+        first = re.split(r"(?<=\.)\s", definition.get("description", ""))[0]
         described[name] = {
             **definition,
-            **({"description": plain} if plain else {}),
+            **({"description": _readable(first, names)} if first else {}),
             **({"properties": properties} if properties else {}),
         }
     return described
@@ -177,23 +185,36 @@ _CODE = re.compile(r"``([^`]*)``")
 
 
 def _readable(docstring: str, names: Mapping[str, str]) -> str:
-    """A docstring on one line, without pointers into the specification; fields by the names that they have in YAML."""
-    text = _POINTER.sub("", " ".join(docstring.split()))
-    return _CODE.sub(lambda found: f"`{names.get(found[1], found[1])}`", text)
+    """A docstring without pointers into the specification; fields by the names that they have in YAML."""
+    text = _POINTER.sub("", docstring)
+    return _CODE.sub(lambda found: names.get(found[1], found[1]), text)
 
 
-def _sentences(text: str, field: str) -> str:
-    """The sentences of a type's description that speak of one of its fields."""
-    said = [sentence for sentence in re.split(r"(?<=\.)\s+", text) if f"`{field}`" in sentence]
-    return " ".join(said).replace("`", "")
+def _types() -> Iterator[type[Struct]]:
+    for module in _MODULES:
+        for found in vars(module).values():
+            if isinstance(found, type) and issubclass(found, Struct) and found.__module__ == module.__name__:
+                yield found
 
 
 def _encoded_names() -> dict[str, str]:
     """Name of a field in Python → its name in YAML, of all types."""
-    types = [
-        found
-        for module in (cluster, fleet, override, policy)
-        for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, Struct)
-    ]
-    return {field.name: field.encode_name for one in types for field in msgspec.structs.fields(one)}
+    return {field.name: field.encode_name for one in _types() for field in fields(one)}
+
+
+def _field_texts() -> dict[str, dict[str, str]]:
+    """Type → field as it is called in YAML → the docstring below it. Python keeps these in the source alone."""
+    found: dict[str, dict[str, str]] = {}
+    encoded = {one.__name__: {field.name: field.encode_name for field in fields(one)} for one in _types()}
+    for module in _MODULES:
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.ClassDef) and node.name in encoded:
+                found[node.name] = dict(_documented(node, encoded[node.name]))
+    return found
+
+
+def _documented(node: ast.ClassDef, encoded: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for field, text in itertools.pairwise(node.body):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(docstring))):
+                yield encoded[name], " ".join(docstring.split())

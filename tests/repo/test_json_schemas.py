@@ -114,15 +114,21 @@ def test_what_is_wrong_is_told(document: Any, faults: list[str]) -> None:
     assert [fault[: len(want)] for fault, want in zip(_faults(document), faults, strict=True)] == faults
 
 
+def _described(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, definition in schema["$defs"].items():
+        yield name, definition.get("description", "")
+        for field, part in definition["properties"].items():
+            yield f"{name}.{field}", part.get("description", "")
+
+
+DESCRIBED = {path: text for name in SCHEMAS if name != EVERY_KIND for path, text in _described(SCHEMAS[name])}
+
+
+def test_every_type_and_every_field_that_users_write_is_described() -> None:
+    recorded = ("Recorded", "FleetMetadata")
+    assert [path for path, text in DESCRIBED.items() if not text and not path.startswith(recorded)] == []
+
+
 def test_descriptions_are_for_those_who_write_policies() -> None:
-    preferences = SCHEMAS["propagationpolicy.json"]["$defs"]["Preferences"]
-    assert (preferences["description"], preferences["properties"]["weight"]["description"]) == (
-        "How many replicas a cluster should get. weight only for Spread, priority orders selection and Binpack.",
-        "weight only for Spread, priority orders selection and Binpack.",
-    )
-    texts = [
-        definition["description"]
-        for schema in SCHEMAS.values()
-        for definition in (schema, *schema.get("$defs", {}).values())
-    ]
-    assert [text for text in texts if "`" in text or "spec " in text or "_" in text or "(design" in text] == []
+    assert {path: text for path, text in DESCRIBED.items() if any(mark in text for mark in ("`", "_", "(design"))} == {}
+    assert DESCRIBED["Preferences.maxReplicas"] == "It gets at most so many."
