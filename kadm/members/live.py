@@ -80,7 +80,7 @@ async def read_live(
             take(key, live)
 
     await together(
-        {f"{state.name} {resource.plural}": read_kind(resource, keys) for resource, keys in by_resource.items()}
+        {f"{state.name} {resource.gvk}": read_kind(resource, keys) for resource, keys in by_resource.items()}
     )
     return LiveMember(
         name=state.name,
