@@ -41,10 +41,6 @@ class Arrivals:
         for key in self.expected_in(member):
             self.say(member, key, why)
 
-    def unfinished(self, key: ObjectKey) -> bool:
-        """Whether some target has not said that the replicas arrived."""
-        return any(not answer.done() or answer.result() for answer in self._arrived[key].values())
-
     async def all_arrived(self, key: ObjectKey) -> str:
         """Empty once every target of the move is ready, else why the first that is not (by name) is not."""
         targets = self._arrived[key]

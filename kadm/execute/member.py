@@ -51,6 +51,8 @@ class MemberRun:
     origins: dict[ObjectKey, Literal["created", "adopted"]] = field(default_factory=dict)
     versions: dict[ObjectKey, str] = field(default_factory=dict)
     removed: set[ObjectKey] = field(default_factory=set)
+    health: dict[ObjectKey, Health] = field(default_factory=dict)
+    """What was waited for already, each object at most once."""
 
     @property
     def name(self) -> str:
@@ -93,16 +95,17 @@ class MemberRun:
                 self._settle(change, "not ready", self._not_ready(change, seen))
 
     async def wait_for(self, keys: Collection[ObjectKey]) -> dict[ObjectKey, Health]:
-        """The health of these objects, once they are ready or the time is over."""
+        """The health of these objects, once they are ready or the time is over; none is waited for twice."""
         desired = self.planned.desired.members.get(self.name)
         versions = {one.key: one.version for one in desired.objects} if desired else {}
-        return await wait_ready(
+        self.health |= await wait_ready(
             self.connection,
             self.state,
-            {key: versions.get(key, "") for key in keys},
+            {key: versions.get(key, "") for key in keys if key not in self.health},
             timeout_s=self.timeout_s,
             tell=lambda key, seen: self._tell("waiting", key, "" if is_ready(seen) else seen.reason),
         )
+        return {key: self.health[key] for key in sorted(keys)}
 
     async def delete(self, changes: Iterable[Change]) -> None:
         """Delete and release, in the opposite order of writing."""

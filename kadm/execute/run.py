@@ -87,7 +87,7 @@ async def _member(run: MemberRun, arrivals: Arrivals, *, wait: bool) -> None:
     if wait:
         await run.wait([change for change in (*first, *shrinking) if change.action != "delete"])
     await _prune(run, [change for change in removals if change not in shrinking])
-    await run.finish(unfinished=unfinished | _elsewhere_unfinished(run, arrivals))
+    await run.finish(unfinished=unfinished | await _elsewhere_unfinished(run, arrivals))
     await run.stamp()
 
 
@@ -130,9 +130,12 @@ async def _prune(run: MemberRun, removals: list[Change]) -> None:
     run.give_up(kept, "held", "it stays until everything else in its namespace is well")
 
 
-def _elsewhere_unfinished(run: MemberRun, arrivals: Arrivals) -> set[ObjectKey]:
-    """Moves that arrive here and have not ended: this member's record keeps them, too."""
-    return {key for key in arrivals.expected_in(run.name) if arrivals.unfinished(key)}
+async def _elsewhere_unfinished(run: MemberRun, arrivals: Arrivals) -> set[ObjectKey]:
+    """Moves that arrive here and have not ended everywhere: this member's record keeps them, too.
+
+    A member that arrives sooner than another waits for it: its record would else tell of a move that is done.
+    """
+    return {key for key in arrivals.expected_in(run.name) if await arrivals.all_arrived(key)}
 
 
 @contextmanager

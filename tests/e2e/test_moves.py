@@ -189,6 +189,16 @@ def test_the_source_keeps_its_replicas_until_the_target_is_mended(
     finished(tools, root)
 
 
+def test_a_move_to_several_members_ends_in_all_of_them(root: Path, sandbox: Path, tools: Tools) -> None:
+    write(root, w1=1, w3=1)
+    inject(sandbox, "member3", [Fault(mode="slow", delay_s=2, methods=("GET",), path="/deployments/web")])
+    tools.kadm("-C", root, "apply", "--yes")
+    inject(sandbox, "member3", [])
+    assert replicas(tools) == dict.fromkeys(MEMBERS, 2)
+    plan = tools.kadm("-C", root, "plan", "-o", "json", "--detailed-exitcode").json
+    assert (plan["moves"], plan["changes"]) == ([], []), "no record tells of a move that is done"
+
+
 def test_a_move_that_is_taken_back_moves_nothing(root: Path, tools: Tools) -> None:
     write(root, w1=1, w3=4, tag="broken")
     tools.kadm("-C", root, "apply", "--yes", "--timeout", "1", code=1)
