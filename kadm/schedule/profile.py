@@ -39,23 +39,18 @@ class Enabled(Generic[P_co]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
-    """The plugins of each extension point, in order."""
+    """The plugins of each extension point, in order.
+
+    ``per_unit``: some plugin comes from outside, and may answer differently for two units with the same rules.
+    ``per_pod_request``: some filter or score tells units apart by all that their pods ask for.
+    """
 
     filters: tuple[Enabled[FilterPlugin], ...]
     scores: tuple[Enabled[ScorePlugin], ...]
     selects: tuple[Enabled[SelectPlugin], ...]
     replicas: Mapping[ReplicasStrategy, Enabled[ReplicaPlugin]]
-
-    @property
-    def per_unit(self) -> bool:
-        """Whether some plugin comes from outside, and may answer differently for two units with the same rules."""
-        return any(entry.outside for entry in (*self.filters, *self.scores, *self.selects))
-
-    @property
-    def per_pod_request(self) -> bool:
-        """Whether some filter or score tells units apart by all that their pods ask for."""
-        plugins = (entry.plugin for entry in (*self.filters, *self.scores))
-        return any(isinstance(plugin, ReadsPodRequests) and plugin.pod_requests for plugin in plugins)
+    per_unit: bool = False
+    per_pod_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,15 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins, *, katalyst:
         if profile is None:
             raise
         raise ProfileError(f"profile {profile.name}: {error.problem.what}", where=where) from error
-    return Profile(filters=filters, scores=scores, selects=selects, replicas=replicas)
+    judging = [entry.plugin for entry in (*filters, *scores)]
+    return Profile(
+        filters=filters,
+        scores=scores,
+        selects=selects,
+        replicas=replicas,
+        per_unit=any(entry.outside for entry in (*filters, *scores, *selects)),
+        per_pod_request=any(isinstance(plugin, ReadsPodRequests) and plugin.pod_requests for plugin in judging),
+    )
 
 
 @dataclass(frozen=True, slots=True)
