@@ -20,6 +20,7 @@ from kadm.cli import (
     completion,
     demo,
     explain,
+    help_topic,
     init,
     join,
     plan,
@@ -60,6 +61,7 @@ app.command("clusters", short_help="Show the members, and what is free in them."
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")
 app.command("demo", short_help="Show all of it, on embedded members.")(demo.demo)
 app.command("schemas", short_help="Write JSON Schemas, for editors.")(schemas.schemas)
+app.command("help", short_help="Explain a topic at length.")(help_topic.show_help)
 app.command("completion", short_help="Print the completion script of a shell.")(completion.completion)
 
 COMPLETE = "_KADM_COMPLETE"

@@ -29,7 +29,7 @@ class ImageOperation(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     image_component: Literal["Registry", "Repository", "Tag", "Digest"]
     """The part of the image's name that changes."""
     operator: Literal["addIfAbsent", "overwrite", "delete"] = "overwrite"
-    """addIfAbsent leaves a part that is there."""
+    """overwrite sets the part, addIfAbsent fails where it is there, delete takes it away."""
     value: str = ""
     """What the part becomes."""
 
@@ -62,7 +62,7 @@ class EnvOverrider(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     container_name: str
     """The container."""
     operator: Operator = "overwrite"
-    """addIfAbsent, overwrite and delete go by name; upsert adds what is not there."""
+    """overwrite changes what is there, addIfAbsent fails where it is, upsert does either, delete takes away."""
     value: tuple[dict[str, Any], ...] = ()
     """Variables, as a container has them."""
 
@@ -71,7 +71,7 @@ class StringMapOverrider(Struct, frozen=True, forbid_unknown_fields=True):
     """Changes of the object's own labels or annotations."""
 
     operator: Operator = "overwrite"
-    """addIfAbsent, overwrite and delete go by key; upsert adds what is not there."""
+    """overwrite changes what is there, addIfAbsent fails where it is, upsert does either, delete takes away."""
     value: dict[str, str] = {}
     """Keys and values."""
 

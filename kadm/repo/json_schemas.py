@@ -185,8 +185,8 @@ _CODE = re.compile(r"``([^`]*)``")
 
 
 def _readable(docstring: str, names: Mapping[str, str]) -> str:
-    """A docstring without pointers into the specification; fields by the names that they have in YAML."""
-    text = _POINTER.sub("", docstring)
+    """A docstring on one line, without pointers into the specification; fields by the names that they have in YAML."""
+    text = _POINTER.sub("", " ".join(docstring.split()))
     return _CODE.sub(lambda found: names.get(found[1], found[1]), text)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from kadm.cli.main import app
 
-NO_FLEET = {"kadm completion"}
+NO_FLEET = {"kadm completion", "kadm help"}
 """Commands that are about neither a fleet nor anything that a program would read."""
 
 
@@ -58,6 +58,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm completion",
         "kadm demo",
         "kadm explain",
+        "kadm help",
         "kadm init",
         "kadm join",
         "kadm plan",
