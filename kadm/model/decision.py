@@ -102,6 +102,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     """What its policy and its annotations ask for, in words."""
     annotations: tuple[str, ...] = ()
     """Annotations of the object that count instead of a field of its policy."""
+    learned: tuple[str, ...] = ()
+    """What auto-migration learned and did about it, in words, oldest first."""
     selection: str = ""
     """How members were chosen among those that fit, in words; empty where none were."""
     triggers: Mapping[str, str] = {}

@@ -20,6 +20,9 @@ ReplicasStrategy = Literal["Binpack", "Spread"]
 SelectorOperator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 TaintEffect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
+FAIL_OVER_AFTER = "kadm.io/fail-over-after"
+"""Annotation of a policy: what it places leaves a member that was lost for so long (a duration as Go writes it)."""
+
 PolicyKind = Literal["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"]
 
 
@@ -190,6 +193,12 @@ class PropagationPolicy(Struct, frozen=True, kw_only=True):
     key: PolicyKey
     spec: PropagationPolicySpec
     location: Location
+    annotations: dict[str, str] = {}
+
+    @property
+    def fail_over_after(self) -> str:
+        """How long a member must be lost before what is placed here leaves it, as Go writes durations; empty: never."""
+        return self.annotations.get(FAIL_OVER_AFTER, "")
 
 
 class NamedPlugin(Struct, frozen=True, forbid_unknown_fields=True):

@@ -66,8 +66,9 @@ def schedule(
     where a member's capacity cannot be read.
     """
     journal = Journal()
-    cases = CaseReader(repo, UnitReader(repo, now=now, learned=learned or {}), plugins or Plugins())
-    stage = _Stage(repo, observation, cases, journal, reschedule=reschedule, allow_empty=allow_empty)
+    known = learned or {}
+    cases = CaseReader(repo, UnitReader(repo, now=now, learned=known), plugins or Plugins())
+    stage = _Stage(repo, observation, cases, journal, reschedule=reschedule, allow_empty=allow_empty, learned=known)
     return stage.run()
 
 
@@ -83,12 +84,14 @@ class _Stage:
         *,
         reschedule: Set[ObjectKey] | Literal["all"],
         allow_empty: bool,
+        learned: Mapping[ObjectKey, Learned],
     ) -> None:
         self._repo = repo
         self._cases = cases
         self._journal = journal
         self._reschedule = reschedule
         self._allow_empty = allow_empty
+        self._learned = learned
         self._history = History(observation)
         self._members = members_of(repo, observation)
         self._see(FleetView(self._members))
@@ -124,7 +127,7 @@ class _Stage:
         else:
             try:
                 case = self._cases.read(manifest, policy, past, self._fleet)
-                return _told(case, self._scheduled(case))
+                return _told(case, self._scheduled(case), self._learned.get(manifest.key))
             except (UnitError, ProfileError, PluginError) as error:
                 if isinstance(error, CapacityUnknown):
                     self._journal.capacity_needed.update(error.members)
@@ -167,9 +170,15 @@ class _Stage:
         return Decision(key=case.key, outcome="unplaced", policy=case.manifest.propagation, reasons=why)
 
 
-def _told(case: Case, decision: Decision) -> Decision:
-    """The decision with what was asked for, so that it can be explained."""
-    return replace(decision, replicas=case.unit.replicas, asks=case.asks, annotations=case.annotations)
+def _told(case: Case, decision: Decision, learned: Learned | None) -> Decision:
+    """The decision with what was asked for, and what was learned, so that it can be explained."""
+    return replace(
+        decision,
+        replicas=case.unit.replicas,
+        asks=case.asks,
+        annotations=case.annotations,
+        learned=learned.trail if learned else (),
+    )
 
 
 def _without_policy(manifest: Manifest) -> Decision:

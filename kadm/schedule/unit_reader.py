@@ -36,10 +36,19 @@ _OTHER_HASHED = (MIGRATION_CONFIGURATION, _FOLLOWS_OBJECT, _DRY_RUN)
 
 class Learned(Struct, frozen=True, kw_only=True):
     """What auto-migration learned of one workload, member → replicas (spec 2.6): ``estimated`` is what a member is
-    believed to run, for members that cannot run all they have; ``scheduled`` is what found a node."""
+    believed to run, for members that cannot run all they have; ``scheduled`` is what found a node.
+
+    ``evicted`` are members that it left because they were lost, and until when it stays away. ``trail`` says in words
+    what was learned and done, oldest first.
+    """
 
     estimated: Mapping[str, int] = {}
     scheduled: Mapping[str, int] = {}
+    evicted: Mapping[str, datetime] = {}
+    trail: tuple[str, ...] = ()
+
+
+_NOTHING_LEARNED = Learned()
 
 
 class UnitError(KadmError):
@@ -162,21 +171,22 @@ class UnitReader:
     def _migration(
         self, manifest: Manifest, written: Mapping[str, str], rules: Rules, *, divisible: bool
     ) -> tuple[Migration, Problem | None]:
-        learned = self._learned.get(manifest.key) if rules.auto_migration else None
+        learned = self._learned.get(manifest.key, _NOTHING_LEARNED)
         text = written.get(MIGRATION_CONFIGURATION, "")
-        if not text and learned is None:
+        if not text and learned is _NOTHING_LEARNED:
             return NO_MIGRATION, None
         problem = None
         custom = NO_MIGRATION
         try:
-            custom = migration_of(text, divisible=divisible)
+            custom = migration_of(text, divisible=divisible) if text else NO_MIGRATION
         except AnnotationError as error:
             problem = _wrong(manifest, MIGRATION_CONFIGURATION, str(error))
+        migrates = rules.auto_migration is not None
         return Migration(
             limited=custom.limited,
-            unavailable=custom.unavailable,
-            estimated=learned.estimated if learned else {},
-            scheduled=learned.scheduled if learned else {},
+            unavailable={**learned.evicted, **custom.unavailable},
+            estimated=learned.estimated if migrates else {},
+            scheduled=learned.scheduled if migrates else {},
         ), problem
 
 
