@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
 Json = Any
 
-OF_CONTROLLERS = ("metadata.annotations.deployment\\.kubernetes\\.io/revision",)
+OF_CONTROLLERS = ('metadata.annotations["deployment.kubernetes.io/revision"]',)
 """What a controller writes on an object because kadm wrote on it."""
 
 
