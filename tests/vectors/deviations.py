@@ -37,7 +37,7 @@ def claimed_by(case: Case, answer: Answer, upstream: Upstream) -> tuple[str, ...
     if not possible(case, upstream(case.input, frozenset())):
         return ()
     fixed = upstream(case.input, ALL)
-    if not _gives(fixed, answer):
+    if not gives(fixed, answer):
         return ()
     plain = upstream(case.input, frozenset())
     rows = [
@@ -50,7 +50,7 @@ def claimed_by(case: Case, answer: Answer, upstream: Upstream) -> tuple[str, ...
     return tuple(row.id for row in rows)
 
 
-def _gives(alternatives: Alternatives, answer: Answer) -> bool:
+def gives(alternatives: Alternatives, answer: Answer) -> bool:
     """Whether ``answer`` is among ``alternatives``."""
     return alternatives.keys() == answer.keys() and all(
         key == ERROR or any(equal(answer[key], value) for value in values) for key, values in alternatives.items()

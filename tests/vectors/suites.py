@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.vectors.case import Answer, Case, Json
-from tests.vectors.deviations import Upstream
+from tests.vectors.deviations import Upstream, gives
 from tests.vectors.kadm import binpack, override, planner, scheduler, status
 from tests.vectors.upstream.binpack import binpack_answer
 from tests.vectors.upstream.override import override_answer
@@ -33,6 +33,10 @@ class Suite:
             key: [self.normal({key: value})[key] for value in values]
             for key, values in self.upstream(given, fixed).items()
         }
+
+    def gives(self, given: Json, fixed: frozenset[str], answer: Answer) -> bool:
+        """Whether ``answer`` (with what counts of it) is the transcription's with these rows."""
+        return gives(self.reference(given, fixed), answer)
 
 
 SUITES: Mapping[str, Suite] = {

@@ -42,12 +42,16 @@ def answer(given: Json) -> Answer:
 
 def normal(answered: Answer) -> Answer:
     """An answer with the operator of every patch: an absent one means replace."""
-    if "overrides" not in answered:
+    patches = answered.get("overrides")
+    if not isinstance(patches, dict):
         return answered
-    overrides = {
-        name: [{"op": "replace", **patch} for patch in patches] for name, patches in answered["overrides"].items()
-    }
-    return {**answered, "overrides": overrides}
+    return {**answered, "overrides": {name: _with_operators(listed) for name, listed in patches.items()}}
+
+
+def _with_operators(patches: Json) -> Json:
+    if not isinstance(patches, list):
+        return patches
+    return [{"op": "replace", **patch} if isinstance(patch, dict) else patch for patch in patches]
 
 
 def _patches(result: Overridden) -> list[dict[str, Json]]:

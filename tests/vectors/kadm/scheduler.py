@@ -85,7 +85,7 @@ def answer(given: Json) -> Answer:
 
 def normal(answered: Mapping[str, Any]) -> Mapping[str, Any]:
     """An answer without what does not count: empty maps of ``unit``."""
-    if "unit" not in answered:
+    if not isinstance(answered.get("unit"), dict):
         return answered
     unit = {key: value for key, value in answered["unit"].items() if value or key not in MAPS}
     return {**answered, "unit": unit}

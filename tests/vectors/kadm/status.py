@@ -26,6 +26,10 @@ def answer(given: Json) -> Answer:
 def normal(answered: Answer) -> Answer:
     """An answer with the digests parsed, as JSON texts may differ."""
     annotations = answered.get("annotations")
-    if not annotations or DIGESTS not in annotations:
+    if not isinstance(annotations, dict) or DIGESTS not in annotations:
         return answered
-    return {**answered, "annotations": {**annotations, DIGESTS: json.loads(annotations[DIGESTS])}}
+    try:
+        parsed = json.loads(annotations[DIGESTS])
+    except json.JSONDecodeError:
+        return answered
+    return {**answered, "annotations": {**annotations, DIGESTS: parsed}}

@@ -276,7 +276,7 @@ def _fitted(value: Json, shape: Json) -> Json:
     if isinstance(shape, type):
         if not isinstance(value, shape) or (shape is int and isinstance(value, bool)):
             raise UnitFault(f"{value!r} is no {shape.__name__}")
-        if shape is int and not -(2**63) <= value < 2**63:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise UnitFault(f"{value} does not fit in 64 bits")
         return value
     if isinstance(shape, list):
