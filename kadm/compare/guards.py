@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare.member import MemberComparison
+from kadm.compare.findings import MemberComparison
 from kadm.compare.permissions import Permissions
 from kadm.model.fleet import Deletions
 from kadm.model.live import LiveMember

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from kadm.compare.field_set import FieldSet, union
 from kadm.model.objects import JsonObject, Path
 
 
@@ -20,7 +21,7 @@ class Holder(Struct, frozen=True, order=True):
 
 def own_entry(live: JsonObject, manager: str) -> JsonObject | None:
     """The entry that ``manager`` made by apply on the main resource, or None."""
-    return next((entry for entry in _entries(live) if _is_own(entry, manager)), None)
+    return next((entry for entry in entries(live) if is_own(entry, manager)), None)
 
 
 def created_by(live: JsonObject, manager: str) -> bool:
@@ -28,7 +29,7 @@ def created_by(live: JsonObject, manager: str) -> bool:
     own = own_entry(live, manager)
     if own is None or not own.get("time"):
         return False
-    return all(entry.get("time", own["time"]) >= own["time"] for entry in _entries(live))
+    return all(entry.get("time", own["time"]) >= own["time"] for entry in entries(live))
 
 
 def holders(live: JsonObject, path: Path, *, besides: str) -> tuple[Holder, ...]:
@@ -38,17 +39,27 @@ def holders(live: JsonObject, path: Path, *, besides: str) -> tuple[Holder, ...]
     """
     found = {
         Holder(entry.get("manager", ""), entry.get("operation") == "Apply")
-        for entry in _entries(live)
-        if not _is_own(entry, besides) and _holds(entry.get("fieldsV1") or {}, path)
+        for entry in entries(live)
+        if not is_own(entry, besides) and _holds(entry.get("fieldsV1") or {}, path)
     }
     return tuple(sorted(found))
 
 
-def _entries(live: JsonObject) -> list[dict[str, Any]]:
+def entries(live: JsonObject) -> list[dict[str, Any]]:
+    """All entries of managedFields."""
     return live["metadata"].get("managedFields") or []
 
 
-def _is_own(entry: dict[str, Any], manager: str) -> bool:
+def all_held(live: JsonObject) -> FieldSet:
+    """All fields that anybody holds."""
+    fields: FieldSet = {}
+    for entry in entries(live):
+        fields = union(fields, entry.get("fieldsV1") or {})
+    return fields
+
+
+def is_own(entry: Mapping[str, Any], manager: str) -> bool:
+    """Whether an entry is the manager's own, made by apply on the main resource."""
     return entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource")
 
 

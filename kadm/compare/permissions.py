@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from kadm.model.objects import ObjectKey
@@ -10,7 +12,9 @@ from kadm.model.objects import ObjectKey
 class Permissions(Struct, frozen=True, kw_only=True):
     """The flags. Nothing is permitted by default.
 
-    ``allow_deletes`` None: the Fleet's own bound holds. ``adopt`` holds ``kind/name`` in lower case.
+    ``allow_deletes`` None: the Fleet's own bound holds. ``adopt`` holds ``kind/name`` in lower case;
+    ``adopt_prune``: adoption removes what git lacks from pod templates, too. ``take_over`` names field managers, and
+    tools whose mark an object carries.
     """
 
     allow_deletes: int | None = None
@@ -21,9 +25,10 @@ class Permissions(Struct, frozen=True, kw_only=True):
     delete_pvcs: bool = False
     adopt_all: bool = False
     adopt: frozenset[str] = frozenset()
+    adopt_prune: bool = False
     take_over: frozenset[str] = frozenset()
 
-    def may_take_over(self, managers: list[str]) -> bool:
+    def may_take_over(self, managers: Iterable[str]) -> bool:
         """Whether the fields of all these managers may be taken."""
         return all(manager in self.take_over for manager in managers)
 

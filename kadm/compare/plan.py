@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kadm.compare.member import MemberComparison
+from kadm.compare.findings import MemberComparison
 from kadm.compare.moves import moves, placements
 from kadm.errors import Problem
 from kadm.model.decision import Decisions

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import Struct
+
 from kadm.compare.ownership import created_by
 from kadm.model.objects import JsonObject
 from kadm.model.record import RecordedObject
@@ -29,22 +31,39 @@ def standing(live: JsonObject | None, recorded: RecordedObject | None, manager: 
     return "created" if created_by(live, manager) else "foreign"
 
 
-def marked_by_another(live: JsonObject, set_id: str) -> str:
-    """Who else manages the object, in words, or empty: such an object is never adopted silently (design, section 7)."""
+class Mark(Struct, frozen=True):
+    """Who else manages an object: in words, as ``--take-over`` names it, and the field managers that it writes as."""
+
+    words: str
+    tool: str
+    managers: tuple[str, ...] = ()
+
+
+def marked_by_another(live: JsonObject, set_id: str) -> Mark | None:
+    """Who else manages the object, if anybody: it is never adopted silently (design, section 7)."""
     metadata = live["metadata"]
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     other_set = labels.get("applyset.kubernetes.io/part-of", "")
     if other_set and other_set != set_id:
-        return f"ApplySet {other_set}"
+        return Mark(f"ApplySet {other_set}", other_set)
     if release := annotations.get("meta.helm.sh/release-name"):
-        return f"Helm release {release}"
+        return Mark(f"Helm release {release}", "helm", ("helm", "Helm"))
     if "argocd.argoproj.io/tracking-id" in annotations or "argocd.argoproj.io/instance" in labels:
-        return "Argo CD"
-    for label in ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"):
+        return Mark("Argo CD", "argocd", ("argocd-controller", "argocd-application-controller"))
+    for label, manager in (
+        ("kustomize.toolkit.fluxcd.io/name", "kustomize-controller"),
+        ("helm.toolkit.fluxcd.io/name", "helm-controller"),
+    ):
         if label in labels:
-            return f"Flux ({labels[label]})"
+            return Mark(f"Flux ({labels[label]})", "flux", (manager,))
     if labels.get("kubeadmiral.io/managed") == "true":
-        return "KubeAdmiral"
+        return Mark("KubeAdmiral", "kubeadmiral")
     if owners := metadata.get("ownerReferences"):
-        return f"{owners[0].get('kind')} {owners[0].get('name')}"
-    return ""
+        owner = f"{owners[0].get('kind')}/{owners[0].get('name')}"
+        return Mark(owner.replace("/", " "), owner)
+    return None
+
+
+def kept_out(live: JsonObject) -> bool:
+    """Whether the member's admin keeps everybody's hands off the object (propagation spec, section 10, 18)."""
+    return (live["metadata"].get("labels") or {}).get("kubeadmiral.io/managed") == "false"

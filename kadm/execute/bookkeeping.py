@@ -28,14 +28,22 @@ def intended(
     decisions: Decisions,
     moves: Collection[Move],
     gone: Collection[ObjectKey],
+    kept: Mapping[ObjectKey, bool] = {},
 ) -> Record:
     """The record to write before the first change: intents for what will be made, and the new decisions.
+
+    ``kept``: object of the repository → whether its manifest asks that it is released, never deleted. The record
+    remembers that for when the manifest is gone.
 
     What was decided of a workload that nobody decides about any more stays while its object does: its deletion may be
     held back, and once it is in the repository again it keeps its place.
     """
     base = record or Record(fleet=fleet, member_uid=member_uid)
-    objects = {entry.key: entry for entry in base.objects if entry.key not in gone}
+    objects = {
+        entry.key: replace(entry, keep=kept.get(entry.key, entry.keep))
+        for entry in base.objects
+        if entry.key not in gone
+    }
     for change in changes:
         if change.action in ("create", "adopt"):
             key = change.key
@@ -47,6 +55,7 @@ def intended(
                 name=key.name,
                 uid=change.uid if change.action == "adopt" else "",
                 origin="adopted" if change.action == "adopt" else "created",
+                keep=kept.get(key, False),
             )
     workloads = {
         entry.key: entry for entry in base.workloads if entry.key in objects and entry.key not in decisions.by_key
@@ -66,14 +75,19 @@ def confirmed(
     uids: Mapping[ObjectKey, str],
     origins: Mapping[ObjectKey, Literal["created", "adopted"]],
     versions: Mapping[ObjectKey, str],
+    digests: Mapping[ObjectKey, str] = {},
 ) -> Record:
-    """The record with what the member answered: uids, versions applied, and what turned out to exist already."""
+    """The record with what the member answered: uids, versions applied, and what turned out to exist already.
+
+    ``digests`` are those of Jobs that the member removes once they have finished.
+    """
     objects = {
         entry.key: replace(
             entry,
             uid=uids.get(entry.key, entry.uid),
             origin=origins.get(entry.key, entry.origin),
             version=versions.get(entry.key, entry.version),
+            digest=digests.get(entry.key, entry.digest),
         )
         for entry in record.objects
     }

@@ -6,6 +6,7 @@ from kadm.execute.bookkeeping import intended, trimmed
 from kadm.model.observation import MemberState
 from kadm.model.planned import Planned
 from kadm.model.record import Record
+from kadm.render import is_released
 
 
 def reached(planned: Planned) -> dict[str, MemberState]:
@@ -45,4 +46,5 @@ def intent(planned: Planned, state: MemberState) -> Record:
         decisions=planned.decisions,
         moves=planned.plan.moves,
         gone=planned.gone.get(state.name, ()),
+        kept={manifest.key: is_released(manifest) for manifest in planned.repo.manifests},
     )

@@ -50,6 +50,7 @@ class MemberRun:
     uids: dict[ObjectKey, str] = field(default_factory=dict)
     origins: dict[ObjectKey, Literal["created", "adopted"]] = field(default_factory=dict)
     versions: dict[ObjectKey, str] = field(default_factory=dict)
+    digests: dict[ObjectKey, str] = field(default_factory=dict)
     removed: set[ObjectKey] = field(default_factory=set)
     health: dict[ObjectKey, Health] = field(default_factory=dict)
     """What was waited for already, each object at most once."""
@@ -84,7 +85,8 @@ class MemberRun:
     async def confirm(self) -> None:
         """Write the uids of what was made into the record, before anything is deleted."""
         assert self.record is not None, "begin comes first"
-        self.record = await self._store(confirmed(self.record, self.uids, self.origins, self.versions), self.record)
+        record = confirmed(self.record, self.uids, self.origins, self.versions, self.digests)
+        self.record = await self._store(record, self.record)
 
     async def wait(self, changes: Collection[Change]) -> None:
         """Wait until what was changed is ready; what is not becomes ``not ready`` in ``results``, with the reason."""
@@ -116,7 +118,7 @@ class MemberRun:
     async def finish(self, *, unfinished: Collection[ObjectKey]) -> None:
         """Trim the record: what was removed and which moves are done. ``unfinished`` moves stay in it."""
         assert self.record is not None, "begin comes first"
-        record = confirmed(self.record, self.uids, self.origins, self.versions)
+        record = confirmed(self.record, self.uids, self.origins, self.versions, self.digests)
         record = trimmed(
             record,
             removed=self.removed,
@@ -182,6 +184,7 @@ class MemberRun:
             return
         self.uids[change.key] = written.uid
         self.versions[change.key] = change.version
+        self.digests[change.key] = written.digest
         if written.origin is not None:
             self.origins[change.key] = written.origin
         if written.note is not None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from kadm.compare import Prover, is_secret
+from kadm.compare import Prover, contest_digest, is_secret
 from kadm.members.connection import Connection
 from kadm.members.live import read_live
 from kadm.members.secret_key import ensure_secret_key
@@ -16,7 +16,7 @@ from kadm.model.live import RawObject
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import MemberState
 from kadm.model.planned import Planned
-from kadm.model.stamps import stamp_key
+from kadm.model.stamps import Stamps, Taken, stamp_key
 
 
 async def stamp_objects(
@@ -53,6 +53,30 @@ async def stamp_objects(
         return True  # seen: nothing of it needs to be kept
 
     await read_live(connection, state, {key: one.version for key, one in wanted.items()}, set_id=set_id, settled=stamp)
-    after = replace(stamps, objects=dict(sorted(stamped.items())))
+    after = replace(stamps, objects=dict(sorted(stamped.items())), taken=_taken(stamps, planned, state.name, changed))
     if after != stamps:
         await write_stamps(connection, after)
+
+
+def _taken(
+    stamps: Stamps, planned: Planned, member: str, changed: Collection[ObjectKey]
+) -> dict[str, tuple[Taken, ...]]:
+    """What kadm took back from others, with what this run took; forgotten where git wants something else now."""
+    desired = planned.desired.members.get(member)
+    digests = {stamp_key(one.key): contest_digest(one) for one in desired.objects} if desired else {}
+    counts = {
+        (text, one.path, one.manager): one.times
+        for text, taken in stamps.taken.items()
+        for one in taken
+        if one.digest == digests.get(text)
+    }
+    for change in planned.plan.changes:
+        if change.cluster == member and change.key in changed and change.action == "update":
+            for path, manager in change.takes:
+                taken_from = (stamp_key(change.key), path, manager)
+                counts[taken_from] = counts.get(taken_from, 0) + 1
+    found: dict[str, tuple[Taken, ...]] = {}
+    for (text, path, manager), times in sorted(counts.items()):
+        one = Taken(path=path, manager=manager, times=times, digest=digests[text])
+        found[text] = (*found.get(text, ()), one)
+    return found

@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import Callable, Sequence
 from typing import Literal, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from kadm.compare import REPAIR_MANAGER, generation_of, goes_when_finished, prepared, striking, whole
 from kadm.compare.ownership import created_by
 from kadm.errors import MemberRefused, Problem
 from kadm.members.connection import Connection
 from kadm.members.release import release
-from kadm.members.resources import delete, get, server_side_apply
+from kadm.members.resources import Applied, delete, get, json_patch, server_side_apply
 from kadm.model.applyset import with_membership
 from kadm.model.objects import JsonObject
 from kadm.model.observation import ApiResource
 from kadm.model.plan import Change
 
+GONE_TIMEOUT_S = 120.0
+"""How long a recreated object may take to go: its pods end first."""
+_FIRST_POLL_S = 0.1
+_LONGEST_POLL_S = 1.0
+_ATTEMPTS = 5
+"""So often a patch is tried on an object whose status moves all the time."""
+
+_CONFLICT_WITH = re.compile(r'conflict with "([^"]+)"')
+
 
 class Written(Struct, frozen=True, kw_only=True):
-    """What a change left in the member. ``uid`` is empty where nothing is left. ``note`` tells of a surprise."""
+    """What a change left in the member. ``uid`` is empty where nothing is left. ``note`` tells of a surprise.
+
+    ``digest`` is the desired object's where it is a Job that the member removes once it has finished, else empty.
+    """
 
     uid: str = ""
     origin: Literal["created", "adopted"] | None = None
     """None: as the record says."""
     note: Problem | None = None
+    digest: str = ""
 
 
-async def write(connection: Connection, resource: ApiResource, change: Change, *, manager: str, set_id: str) -> Written:
+async def write(
+    connection: Connection,
+    resource: ApiResource,
+    change: Change,
+    *,
+    manager: str,
+    set_id: str,
+    gone_timeout_s: float = GONE_TIMEOUT_S,
+) -> Written:
     """Carry out one change, once. Raises MemberRefused where the member does not take it.
 
     A create is unforced and without uid: 201 is ours; 200 means that the object existed, and it is recorded as adopted,
@@ -36,18 +62,15 @@ async def write(connection: Connection, resource: ApiResource, change: Change, *
     """
     match change.action:
         case "create":
-            applied = await server_side_apply(connection, resource, _sent(change, set_id), manager=manager)
-            uid = applied.object["metadata"]["uid"]
-            if applied.created or created_by(applied.object, manager):
-                return Written(uid=uid, origin="created")
-            return Written(uid=uid, origin="adopted", note=_appeared(change))
+            return await _create(connection, resource, change, manager=manager, set_id=set_id)
         case "update" | "own" | "adopt":
-            applied = await server_side_apply(
-                connection, resource, _sent(change, set_id), manager=manager, force=change.force
-            )
-            return Written(
-                uid=applied.object["metadata"]["uid"], origin="adopted" if change.action == "adopt" else None
-            )
+            sent = _sent(change, set_id)
+            await _prepare(connection, resource, change, sent, manager=manager)
+            applied = await server_side_apply(connection, resource, sent, manager=manager, force=change.force)
+            return _written(change, applied.object, "adopted" if change.action == "adopt" else None)
+        case "recreate":
+            await _remove(connection, resource, change, timeout_s=gone_timeout_s)
+            return await _create(connection, resource, change, manager=manager, set_id=set_id)
         case "delete":
             await delete(connection, resource, change.key.namespace, change.key.name, uid=change.uid)
             return Written()
@@ -62,11 +85,11 @@ async def write(connection: Connection, resource: ApiResource, change: Change, *
 
 def refused(change: Change, error: MemberRefused) -> Problem:
     """Why the member did not take a change, in the user's terms."""
-    from msgspec.structs import replace
-
     problem = error.problem
     where = change.desired.location if change.desired else None
-    if error.status == 409 and change.action == "create":
+    if error.status == 409 and (by := _holders(error)):
+        problem = replace(problem, what=f"taken meanwhile by {', '.join(by)}", hint="plan again: it is not overwritten")
+    elif error.status == 409 and change.action == "create":
         problem = replace(
             problem, what="it appeared meanwhile, and others hold its fields", hint="look at it, then plan again"
         )
@@ -75,18 +98,121 @@ def refused(change: Change, error: MemberRefused) -> Problem:
     return replace(problem, where=where, member=change.cluster, object=str(change.key))
 
 
+async def _create(
+    connection: Connection, resource: ApiResource, change: Change, *, manager: str, set_id: str
+) -> Written:
+    """Make the object. Fields left to others are sent once, and kadm's entry lets them go at once."""
+    wanted = change.desired
+    assert wanted is not None, "a create has a desired object"
+    sent = with_membership(whole(wanted), set_id)
+    applied = await server_side_apply(connection, resource, sent, manager=manager)
+    if wanted.left:
+        live = await _patched(
+            connection, resource, change, applied.object, lambda now: striking(now, wanted.left, manager)
+        )
+        applied = Applied(live, applied.created)
+    if applied.created or created_by(applied.object, manager):
+        return _written(change, applied.object, "created")
+    appeared = Problem(
+        what="it appeared since it was planned: taken over, and recorded as adopted",
+        severity="warning",
+        member=change.cluster,
+        object=str(change.key),
+    )
+    return replace(_written(change, applied.object, "adopted"), note=appeared)
+
+
+async def _prepare(
+    connection: Connection, resource: ApiResource, change: Change, sent: JsonObject, *, manager: str
+) -> None:
+    """The patch that goes before the apply, where the plan has one."""
+    preparation = change.prepare
+    if preparation is None:
+        return
+    live = await get(connection, resource, change.key.namespace, change.key.name)
+    if live is None or live["metadata"]["uid"] != change.uid:
+        return  # the apply carries the uid: it says what is wrong
+
+    def operations(now: JsonObject) -> Sequence[JsonObject]:
+        if preparation.repairs and generation_of(now) != preparation.generation:
+            raise _changed(connection, change)
+        return prepared(now, sent, preparation, key=change.key, manager=manager)
+
+    await _patched(connection, resource, change, live, operations)
+
+
+async def _patched(
+    connection: Connection,
+    resource: ApiResource,
+    change: Change,
+    live: JsonObject,
+    operations: Callable[[JsonObject], Sequence[JsonObject]],
+) -> JsonObject:
+    """The object after the patch, which is made anew where somebody wrote to the object meanwhile."""
+    key = change.key
+    for attempt in range(1, _ATTEMPTS + 1):
+        patch = operations(live)
+        if not patch:
+            break
+        try:
+            return await json_patch(connection, resource, key.namespace, key.name, patch, manager=REPAIR_MANAGER)
+        except MemberRefused as error:
+            if error.status != 409 or attempt == _ATTEMPTS:
+                raise
+        now = await get(connection, resource, key.namespace, key.name)
+        if now is None or now["metadata"]["uid"] != live["metadata"]["uid"]:
+            raise _changed(connection, change)
+        live = now
+    return live
+
+
+async def _remove(connection: Connection, resource: ApiResource, change: Change, *, timeout_s: float) -> None:
+    """Delete the object in the foreground, and wait until it is gone: its pods are, too, then.
+
+    Raises MemberRefused where it is not gone in time.
+    """
+    key = change.key
+    await delete(connection, resource, key.namespace, key.name, uid=change.uid, propagation="Foreground")
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + timeout_s
+    pause_s = _FIRST_POLL_S
+    while True:
+        live = await get(connection, resource, key.namespace, key.name)
+        if live is None or live["metadata"]["uid"] != change.uid:
+            return
+        if clock() >= deadline:
+            raise MemberRefused(
+                f"it is not gone after {timeout_s:g} s, so that it is not created again yet",
+                status=504,
+                member=connection.name,
+                object=str(key),
+                why=f"it waits for finalizers {', '.join(live['metadata'].get('finalizers') or ['(none)'])}",
+                hint="apply again once it is gone",
+            )
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, _LONGEST_POLL_S)
+
+
+def _written(change: Change, live: JsonObject, origin: Literal["created", "adopted"] | None) -> Written:
+    wanted = change.desired
+    assert wanted is not None, f"{change.action} has a desired object"
+    digest = wanted.digest if goes_when_finished(wanted, live) else ""
+    return Written(uid=live["metadata"]["uid"], origin=origin, digest=digest)
+
+
+def _holders(error: MemberRefused) -> list[str]:
+    """The managers that a conflict of an unforced apply names."""
+    message = str((error.body or {}).get("message") or error.problem.why)
+    return sorted(set(_CONFLICT_WITH.findall(message)))
+
+
+def _changed(connection: Connection, change: Change) -> MemberRefused:
+    return MemberRefused("it changed since it was planned", status=409, member=connection.name, object=str(change.key))
+
+
 def _sent(change: Change, set_id: str) -> JsonObject:
     assert change.desired is not None, f"{change.action} has a desired object"
     sent = with_membership(change.desired.object, set_id)
     if not change.uid:
         return sent
     return {**sent, "metadata": {**sent["metadata"], "uid": change.uid}}
-
-
-def _appeared(change: Change) -> Problem:
-    return Problem(
-        what="it appeared since it was planned: taken over, and recorded as adopted",
-        severity="warning",
-        member=change.cluster,
-        object=str(change.key),
-    )

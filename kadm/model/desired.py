@@ -31,6 +31,8 @@ class LeftField(Struct, frozen=True, kw_only=True):
 
     path: Path
     why: str
+    contested: bool = False
+    """Somebody else set it back each time that kadm took it."""
 
 
 class DesiredObject(Struct, frozen=True, kw_only=True):

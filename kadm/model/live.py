@@ -121,7 +121,8 @@ class DryRun(Struct, frozen=True, kw_only=True):
     namespace or CRD is not there yet, a webhook that refuses dry runs); ``note`` says so in words.
 
     ``repair`` are paths of the live object that must be taken out first, with git's values set in the same patch:
-    ``object`` is then what both leave. None: the apply alone does it.
+    ``object`` is then what both leave. None: the apply alone does it. ``without`` is what the member would store if
+    everything were taken out of ``object`` that git lacks and the apply leaves; None where there is no such thing.
     """
 
     outcome: Literal["answered", "refused", "impossible"]
@@ -130,3 +131,4 @@ class DryRun(Struct, frozen=True, kw_only=True):
     faults: tuple[Fault, ...] = ()
     note: str = ""
     repair: tuple[Path, ...] | None = None
+    without: JsonObject | None = None

@@ -53,3 +53,8 @@ class Stamps(Struct, frozen=True, kw_only=True):
 def stamp_key(key: ObjectKey) -> str:
     """An object's key as the document spells it: ``group/kind/namespace/name``, parts may be empty."""
     return f"{key.group}/{key.kind}/{key.namespace}/{key.name}"
+
+
+def key_of_stamp(text: str) -> ObjectKey:
+    """The key that ``stamp_key`` spelt: no part of a key holds a slash."""
+    return ObjectKey(*text.split("/"))

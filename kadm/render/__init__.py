@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from kadm.render.bindings import adopts_in, is_released, retains_replicas
 from kadm.render.output import file_name
 from kadm.render.render import render
 
-__all__ = ["file_name", "render"]
+__all__ = ["adopts_in", "file_name", "is_released", "render", "retains_replicas"]

@@ -6,11 +6,14 @@ over in silence, for somebody relies on it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
+import msgspec
 from msgspec.structs import replace
 
 from kadm.errors import Location, Problem
+from kadm.model.field_path import parse_paths
 from kadm.model.objects import Path
 from kadm.repo.decode import suggestion
 from kadm.repo.headers import Header
@@ -34,6 +37,8 @@ _HONOURED_LABELS = {
 _HONOURED_ANNOTATIONS = {
     "affinity",
     "clusterSelector",
+    "clusters-to-adopt",
+    "conflict-resolution",
     "disable-following",
     "followers",
     "follows-object",
@@ -41,7 +46,9 @@ _HONOURED_ANNOTATIONS = {
     "migration-configuration",
     "no-federated-resource",
     "no-scheduling",
+    "orphan",
     "placements",
+    "retain-replicas",
     "scheduling-mode",
     "sticky-cluster",
     "tolerations",
@@ -51,15 +58,10 @@ _HONOURED_ANNOTATIONS = {
 _REFUSED_ANNOTATIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "dry-run": (("true",), "kadm plan shows what would happen; kadm.io/suspend holds an object back"),
     "no-auto-propagation": (("true",), "kadm makes a namespace only where something in it goes"),
-    "orphan": (("all", "adopted"), 'kadm releases adopted objects, and keeps those marked kadm.io/protect: "true"'),
-    "retain-replicas": (("true",), "leave spec.replicas out of the manifest, or ignore it in kadm.yaml (spec.ignore)"),
 }
 _REFUSED_LABELS: dict[str, tuple[tuple[str, ...], str]] = {
     "hpa-mode": (("centralized",), "kadm divides the HorizontalPodAutoscaler over the members with its workload"),
 }
-
-# Not taken over, and harmless: kadm asks before it adopts.
-_ASKED_INSTEAD = {"clusters-to-adopt", "conflict-resolution"}
 
 # What KubeAdmiral itself writes; manifests exported from a cluster carry it.
 _WRITTEN_BY_KUBEADMIRAL = {
@@ -84,6 +86,13 @@ _WRITTEN_BY_KUBEADMIRAL = {
     "source-generation",
     "template-generator-merge-patch",
 }
+
+
+class _ClustersToAdopt(msgspec.Struct, frozen=True):
+    clusters: tuple[str, ...] = ()
+    regexp: str = ""
+
+
 _OUR_ANNOTATIONS = {"ignore", "protect", "recreate", "singleton", "suspend"}
 
 
@@ -104,15 +113,38 @@ def _label(key: str, value: str) -> Problem | None:
 
 def _annotation(key: str, value: str) -> Problem | None:
     if name := _kubeadmiral_name(key):
-        if name in _ASKED_INSTEAD:
-            hint = "kadm plan lists what it would take over; --adopt permits it"
-            return Problem(what=f"annotation {key} has no effect", hint=hint, severity="warning")
+        if name == "clusters-to-adopt" and (why := _unreadable_clusters(value)):
+            hint = '{"clusters": ["eu-1"], "regexp": "^eu-"}, one of them or both'
+            return Problem(what=f"annotation {key} cannot be read", why=why, hint=hint)
         return _judged(f"annotation {key}", name, value, _HONOURED_ANNOTATIONS, _REFUSED_ANNOTATIONS)
     ours = key.removeprefix(_OURS)
+    if key == f"{_OURS}ignore" and (why := _unreadable_paths(value)):
+        return Problem(
+            what=f"annotation {key} cannot be read", why=why, hint="paths such as spec.replicas, with commas"
+        )
     if ours == key or ours in _OUR_ANNOTATIONS:
         return None
     hint = suggestion(ours, sorted(_OUR_ANNOTATIONS), prefix=_OURS)
     return Problem(what=f"annotation {key} is none that kadm knows", hint=hint, severity="warning")
+
+
+def _unreadable_clusters(text: str) -> str:
+    """Why clusters-to-adopt cannot be used; empty where it can (propagation spec 5.7)."""
+    try:
+        chosen = msgspec.json.decode(text or "{}", type=_ClustersToAdopt)
+        re.compile(chosen.regexp)
+    except (msgspec.DecodeError, re.error) as error:
+        return str(error)
+    return ""
+
+
+def _unreadable_paths(text: str) -> str:
+    """Why kadm.io/ignore cannot be used; empty where it can."""
+    try:
+        parse_paths(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _kubeadmiral_name(key: str) -> str:

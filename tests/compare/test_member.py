@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kadm.compare import MemberComparison, Permissions, compare_member
+from kadm.compare import MemberComparison, Permissions, Terms, compare_member
 from kadm.errors import Problem
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.desired import DesiredMember, DesiredObject
@@ -42,9 +42,7 @@ def compare(
         LiveMember(name="eu", objects={key_of(one): one for one in there}, unread=unread or {}),
         answers,
         record=record,
-        fleet="shop",
-        set_id=SET,
-        permissions=permissions,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=permissions),
     )
 
 

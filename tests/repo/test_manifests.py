@@ -234,10 +234,10 @@ def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -
             id="dry run",
         ),
         pytest.param(
-            "annotations: {kubeadmiral.io/orphan: all}",
-            "annotation kubeadmiral.io/orphan: all is not supported"
-            ' (kadm releases adopted objects, and keeps those marked kadm.io/protect: "true")',
-            id="orphan",
+            "annotations: {kubeadmiral.io/clusters-to-adopt: eu}",
+            "annotation kubeadmiral.io/clusters-to-adopt cannot be read: JSON is malformed: invalid character (byte 0)"
+            ' ({"clusters": ["eu-1"], "regexp": "^eu-"}, one of them or both)',
+            id="clusters to adopt that are no JSON",
         ),
         pytest.param(
             "labels: {kubeadmiral.io/hpa-mode: centralized}",
@@ -252,10 +252,10 @@ def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -
             id="mistyped",
         ),
         pytest.param(
-            "annotations: {kubeadmiral.io/conflict-resolution: adopt}",
-            "warning annotation kubeadmiral.io/conflict-resolution has no effect"
-            " (kadm plan lists what it would take over; --adopt permits it)",
-            id="adoption is asked for instead",
+            "annotations: {kadm.io/ignore: spec.}",
+            "annotation kadm.io/ignore cannot be read: 'spec.' is no path: see what begins with '.'"
+            " (paths such as spec.replicas, with commas)",
+            id="an ignored path that is none",
         ),
         pytest.param(
             "annotations: {kubeadmiral.io/scheduling: '{}'}",

@@ -1,0 +1,398 @@
+"""What would change of one desired object in one member."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kadm.compare.adoption import REPAIR_MANAGER, Lost, foldable, in_template, lost
+from kadm.compare.difference import Difference, differences, field_changes, leaves, same, taken_from
+from kadm.compare.field_set import FieldSet, locate, shown, union
+from kadm.compare.findings import Findings, Terms
+from kadm.compare.finished import has_finished
+from kadm.compare.kept import is_wrong_without, not_kept
+from kadm.compare.left_fields import struck, whole, without_fields
+from kadm.compare.local import local_differences, wanted_fields
+from kadm.compare.ownership import Holder, all_held, own_entry
+from kadm.compare.preparation import generation_of
+from kadm.compare.repairs import immutable_fields, leftovers
+from kadm.compare.secrecy import masked
+from kadm.compare.standing import Mark, Standing, kept_out, marked_by_another, standing
+from kadm.errors import Problem
+from kadm.model.applyset import PART_OF
+from kadm.model.desired import DesiredObject
+from kadm.model.live import DryRun
+from kadm.model.objects import JsonObject, ObjectKey, at, path_text
+from kadm.model.plan import Action, Change, FieldChange, Held, Preparation
+from kadm.model.record import RecordedObject
+
+RECREATE = "kadm.io/recreate"
+_NAMED_FIELDS = 3
+
+
+class _Seen(Struct, frozen=True, kw_only=True):
+    """One live object beside what is desired of it, and what the two have to do with each other.
+
+    ``fold`` are managers whose entries become kadm's; ``gone`` the fields that this removes; ``stays`` those of the pod
+    template that it leaves; ``left_behind`` those that the apply alone would leave.
+    """
+
+    wanted: DesiredObject
+    live: JsonObject
+    answer: DryRun | None
+    stands: Standing
+    mark: Mark | None
+    changed: tuple[Difference, ...]
+    fold: tuple[str, ...]
+    wants: FieldSet
+    gone: tuple[Lost, ...]
+    stays: tuple[Lost, ...]
+    left_behind: tuple[Lost, ...]
+    strikes: bool
+
+    @property
+    def key(self) -> ObjectKey:
+        return self.wanted.key
+
+
+def compare_desired(
+    found: Findings,
+    wanted: DesiredObject,
+    live: JsonObject | None,
+    recorded: RecordedObject | None,
+    answer: DryRun | None,
+    terms: Terms,
+) -> None:
+    """Add to ``found`` what would change of the object, or what stands in the way."""
+    key = wanted.key
+    if live is None and has_finished(wanted, recorded):
+        found.unchanged += 1
+    elif live is not None and kept_out(live):
+        found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
+    elif live is not None and live["metadata"].get("deletionTimestamp"):
+        found.freeze(key, "it is being deleted; once it is gone, apply creates it again", _deleting(wanted, terms))
+    elif answer is not None and answer.outcome == "refused":
+        _refused(found, wanted, live, recorded, answer, terms)
+    elif live is None:
+        _absent(found, wanted, answer, terms)
+    elif _keeps_all(found, wanted, answer, terms):
+        seen = _seen(wanted, live, recorded, answer, terms)
+        _contests(found, seen, terms)
+        _classify(found, seen, recorded, terms)
+
+
+def folds(live: JsonObject, recorded: RecordedObject | None, terms: Terms) -> tuple[str, ...]:
+    """The managers whose entries in managedFields become kadm's with the next write to the object."""
+    stands = standing(live, recorded, terms.manager)
+    mark = marked_by_another(live, terms.set_id) if stands == "foreign" else None
+    permissions = terms.permissions
+    take_over = set(permissions.take_over) - {terms.manager}
+    if mark is not None and _taken_over(mark, terms):
+        take_over |= set(mark.managers)
+    adopting = stands == "foreign" or (stands == "adopted" and permissions.adopt_prune)
+    return foldable(live, manager=terms.manager, adopting=adopting, take_over=take_over)
+
+
+def _absent(found: Findings, wanted: DesiredObject, answer: DryRun | None, terms: Terms) -> None:
+    if not _keeps_all(found, wanted, answer, terms):
+        return
+    found.changes.append(
+        Change(
+            cluster=terms.member,
+            key=wanted.key,
+            version=wanted.version,
+            action="create",
+            fields=field_changes(wanted.key, leaves(whole(wanted))),
+            desired=wanted,
+            note=answer.note if answer is not None else after_what(wanted.key, terms.coming),
+        )
+    )
+
+
+def after_what(key: ObjectKey, coming: Collection[ObjectKey]) -> str:
+    """``after namespace shop``: what of the same plan the object waits for; empty where it waits for nothing."""
+    if ObjectKey("", "Namespace", "", key.namespace) in coming:
+        return f"after namespace {key.namespace}"
+    crds = sorted(
+        one.name for one in coming if one.kind == "CustomResourceDefinition" and one.name.partition(".")[2] == key.group
+    )
+    return f"after CRD {', '.join(crds)}" if crds else ""
+
+
+def _keeps_all(found: Findings, wanted: DesiredObject, answer: DryRun | None, terms: Terms) -> bool:
+    """Whether the member keeps what the object cannot do without; what it drops is reported."""
+    if answer is None or answer.object is None:
+        return True
+    dropped = not_kept(wanted, answer.object, member=terms.member, manager=terms.manager)
+    if is_wrong_without(dropped):
+        found.freeze(wanted.key, "the member does not keep all of it", *dropped)
+        return False
+    found.problems += dropped
+    return True
+
+
+def _seen(
+    wanted: DesiredObject, live: JsonObject, recorded: RecordedObject | None, answer: DryRun | None, terms: Terms
+) -> _Seen:
+    manager = terms.manager
+    stands = standing(live, recorded, manager)
+    own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
+    strikes = struck(own, wanted.left, live)
+    fold = folds(live, recorded, terms)
+    after = answer.object if answer is not None else None
+    entry = own_entry(after, manager) if after is not None and answer is not None and answer.repair is None else None
+    if entry is not None:
+        wants: FieldSet = without_fields(entry.get("fieldsV1") or {}, strikes)
+    else:
+        wants = wanted_fields(union(own, all_held(live)), wanted.object)
+    removed = [one for one in lost(live, fold, manager=manager, wants=wants) if _goes(one, after, answer)]
+    behind: Sequence[Lost] = ()
+    if answer is not None and after is not None and answer.repair is None and answer.without is not None:
+        behind = [one for one in leftovers(live, after, wanted.object, manager) if _goes(one, after, answer)]
+    prune = terms.permissions.adopt_prune
+    return _Seen(
+        wanted=wanted,
+        live=live,
+        answer=answer,
+        stands=stands,
+        mark=marked_by_another(live, terms.set_id) if stands == "foreign" else None,
+        changed=differences(live, after) if after is not None else local_differences(live, wanted.object, manager),
+        fold=fold,
+        wants=wants,
+        gone=tuple(one for one in removed if prune or not in_template(wanted.key, one.elements)),
+        stays=tuple(one for one in removed if not prune and in_template(wanted.key, one.elements)),
+        left_behind=tuple(behind),
+        strikes=bool(strikes),
+    )
+
+
+def _goes(one: Lost, after: JsonObject | None, answer: DryRun | None) -> bool:
+    """Whether a field that git lacks really goes: the member sets defaults again by itself."""
+    if after is None or answer is None or answer.without is None:
+        return True
+    return not same(_value(after, one), _value(answer.without, one))
+
+
+def _value(obj: JsonObject, one: Lost) -> object:
+    path = locate(obj, one.elements)
+    return None if path is None else at(obj, path)
+
+
+def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, terms: Terms) -> None:
+    permissions = terms.permissions
+    takes = [one for one in taken_from(seen.live, seen.changed, terms.manager) if one.manager not in seen.fold]
+    change = _change(seen, takes, terms)
+    appliers = sorted({one.manager for one in takes if one.applies} - permissions.take_over)
+    match seen.stands:
+        case "created" | "adopted":
+            if recorded is not None and not recorded.uid:
+                found.found[seen.key] = change.uid
+            if appliers:
+                found.held.append(_held_by_appliers(change, appliers))
+            elif change.fields and not _only_membership(change):
+                found.changes.append(change)
+            elif change.fields or change.prepare is not None or not _settled(seen, terms.manager):
+                found.changes.append(_as(change, "own"))
+            else:
+                found.unchanged += 1
+                found.unproved.append(seen.key)
+        case "foreign":
+            change = _as(change, "adopt")
+            if seen.mark is not None and not _taken_over(seen.mark, terms):
+                why = f"it is managed by {seen.mark.words}"
+                found.held.append(Held(change=change, why=why, flag=f"--take-over {seen.mark.tool}"))
+            elif appliers:
+                found.held.append(_held_by_appliers(change, appliers))
+            elif seen.mark is not None or permissions.may_adopt(seen.key) or seen.key in terms.adopting:
+                found.changes.append(change)
+            else:
+                flag = f"--adopt {seen.key.kind.lower()}/{seen.key.name}, or --adopt-all"
+                why = "it exists already, and kadm did not make it"
+                found.held.append(Held(change=change, why=why, flag=flag))
+        case "absent":
+            raise AssertionError("an absent object is a create")
+        case _:
+            assert_never(seen.stands)
+
+
+def _change(seen: _Seen, takes: Sequence[Holder], terms: Terms) -> Change:
+    key, live = seen.key, seen.live
+    fields = field_changes(key, seen.changed, live=live, manager=terms.manager)
+    overwrites = tuple((field.path, field.manager) for field in fields if field.manager)
+    return Change(
+        cluster=terms.member,
+        key=key,
+        version=seen.wanted.version,
+        action="update",
+        fields=tuple(
+            sorted([*fields, *(_removal(seen, one) for one in _all_removed(seen))], key=lambda field: field.path)
+        ),
+        desired=seen.wanted,
+        uid=live["metadata"].get("uid", ""),
+        force=bool(takes),
+        takes=overwrites,
+        prepare=_preparation(seen, terms, writes=bool(seen.changed or _all_removed(seen))),
+        note="; ".join(_notes(seen)),
+    )
+
+
+def _all_removed(seen: _Seen) -> tuple[Lost, ...]:
+    """What goes besides the differences that the apply alone makes."""
+    return (*seen.gone, *seen.left_behind)
+
+
+def _removal(seen: _Seen, one: Lost) -> FieldChange:
+    path = shown(one.elements)
+    after = None
+    if seen.answer is not None and seen.answer.without is not None:
+        after = _value(seen.answer.without, one)
+    return FieldChange(
+        path=path_text(path),
+        before=masked(seen.key, path, _value(seen.live, one)),
+        after=masked(seen.key, path, after),
+        manager="" if one in seen.left_behind else one.manager,
+    )
+
+
+def _preparation(seen: _Seen, terms: Terms, *, writes: bool) -> Preparation | None:
+    """The patch that goes before the apply, or None. kadm's own repairs are folded only where something is written."""
+    asked = [name for name in seen.fold if name != REPAIR_MANAGER]
+    fold = seen.fold if asked or seen.gone or writes else ()
+    repair = seen.answer.repair if seen.answer is not None else None
+    repairs = repair is not None or bool(seen.left_behind)
+    if not fold and not seen.strikes and not repairs:
+        return None
+    behind = [path for one in seen.left_behind if (path := locate(seen.live, one.elements)) is not None]
+    return Preparation(
+        fold=fold,
+        wants=seen.wants if fold else {},
+        prune=terms.permissions.adopt_prune,
+        strike=tuple(one.path for one in seen.wanted.left) if seen.strikes else (),
+        repairs=repairs,
+        remove=tuple(repair or ()) + tuple(behind),
+        generation=generation_of(seen.live) if repairs else "",
+    )
+
+
+def _notes(seen: _Seen) -> list[str]:
+    """What is to be said of a change beside its fields."""
+    notes = [seen.answer.note] if seen.answer is not None and seen.answer.note else []
+    if seen.strikes:
+        notes += [f"leaves {path_text(one.path)}: {one.why}" for one in seen.wanted.left if not one.contested]
+    if seen.stays:
+        named = ", ".join(path_text(shown(one.elements)) for one in seen.stays[:_NAMED_FIELDS])
+        more = len(seen.stays) - _NAMED_FIELDS
+        named += f" and {more} more" if more > 0 else ""
+        notes.append(f"git lacks {named}, which stay so that no pod restarts; --adopt-prune removes them")
+    if seen.answer is not None and seen.answer.repair is not None:
+        named = ", ".join(path_text(path) for path in seen.answer.repair[:_NAMED_FIELDS])
+        notes.append(f"repaired by a patch before the apply: {named}")
+    return notes
+
+
+def _settled(seen: _Seen, manager: str) -> bool:
+    """Whether kadm's own entry would stay as it is; without an answer nothing says otherwise."""
+    if seen.answer is None or seen.answer.object is None:
+        return True
+    before, after = own_entry(seen.live, manager), own_entry(seen.answer.object, manager)
+    if before is None or after is None:
+        return before is after
+    return before.get("apiVersion") == after.get("apiVersion") and same(before.get("fieldsV1"), after.get("fieldsV1"))
+
+
+def _refused(
+    found: Findings,
+    wanted: DesiredObject,
+    live: JsonObject | None,
+    recorded: RecordedObject | None,
+    answer: DryRun,
+    terms: Terms,
+) -> None:
+    """The member does not take the object: frozen with the reason, or recreated where the object permits that."""
+    problem = answer.problem
+    immutable = immutable_fields(answer.faults)
+    if live is None or not immutable:
+        found.freeze(wanted.key, "the member refuses it", *((problem,) if problem is not None else ()))
+        return
+    ours = standing(live, recorded, terms.manager) in ("created", "adopted")
+    if ours and (wanted.object["metadata"].get("annotations") or {}).get(RECREATE) == "true":
+        changed = local_differences(live, wanted.object, terms.manager)
+        found.changes.append(
+            Change(
+                cluster=terms.member,
+                key=wanted.key,
+                version=wanted.version,
+                action="recreate",
+                fields=field_changes(wanted.key, changed, live=live, manager=terms.manager),
+                desired=wanted,
+                uid=live["metadata"].get("uid", ""),
+                note=f"{', '.join(immutable)} cannot change: deleted, awaited, and created again",
+            )
+        )
+        return
+    fields = ", ".join(immutable)
+    found.freeze(
+        wanted.key,
+        f"{fields} cannot change",
+        Problem(
+            what=f"{fields} cannot change in place",
+            where=wanted.location,
+            member=terms.member,
+            object=str(wanted.key),
+            why=problem.why if problem is not None else "",
+            hint=f'put it back, or annotate the manifest with {RECREATE}: "true": it is then deleted and created again',
+        ),
+    )
+
+
+def _contests(found: Findings, seen: _Seen, terms: Terms) -> None:
+    """Report the fields that kadm gave up on, where they are not what git says."""
+    for one in seen.wanted.left:
+        if one.contested:
+            found.problems.append(
+                Problem(
+                    what=f"{path_text(one.path)} is contested, and left as it is",
+                    severity="warning",
+                    where=seen.wanted.location,
+                    member=terms.member,
+                    object=str(seen.key),
+                    why=one.why,
+                    hint="stop the other writer, leave the field to it (spec.ignore in kadm.yaml), or --take-over it",
+                )
+            )
+
+
+def _held_by_appliers(change: Change, appliers: Sequence[str]) -> Held:
+    flags = " ".join(f"--take-over {name}" for name in appliers)
+    named = [field.path for field in change.fields if set(field.manager.split(", ")) & set(appliers)]
+    return Held(change=change, why=f"{', '.join(appliers)} declares {', '.join(named)} too", flag=flags)
+
+
+def _taken_over(mark: Mark, terms: Terms) -> bool:
+    return bool({mark.tool, mark.words, *mark.managers} & terms.permissions.take_over)
+
+
+def _deleting(wanted: DesiredObject, terms: Terms) -> Problem:
+    return Problem(
+        what="a desired object is being deleted",
+        severity="warning",
+        where=wanted.location,
+        member=terms.member,
+        object=str(wanted.key),
+        hint="wait until it is gone, then apply again",
+    )
+
+
+def _as(change: Change, action: Action) -> Change:
+    return replace(change, action=action)
+
+
+def _only_membership(change: Change) -> bool:
+    """Whether only the set's label is missing: not a change of the workload."""
+    return all(
+        PART_OF in field.path or (field.path == "metadata.labels" and set(field.after or {}) == {PART_OF})
+        for field in change.fields
+    )

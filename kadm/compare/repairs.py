@@ -1,0 +1,198 @@
+"""What apply leaves behind or cannot express, and what must be taken out before it (api-servers, 13 and 19).
+
+Nothing here knows kinds: the member's own answers say which fields are at fault, managedFields say whose they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from msgspec import Struct
+
+from kadm.compare.adoption import Lost, lost
+from kadm.compare.difference import same
+from kadm.compare.field_set import Elements, FieldSet, holds, leaves_within, locate, members
+from kadm.compare.merging import guarded, merged, patch_between, taken_out
+from kadm.compare.ownership import all_held, entries, is_own, own_entry
+from kadm.model.field_path import parse_path
+from kadm.model.live import Fault
+from kadm.model.objects import JsonObject, JsonValue, Path, at
+
+_ALIASES = {"f:serviceAccountName": "f:serviceAccount"}
+"""Field → its deprecated copy, which brings it back where it was removed (core/v1 PodSpec)."""
+
+_IMMUTABLE = (
+    "immutable",
+    "updates to statefulset spec for fields other than",
+    "cannot change roleref",
+    "may not change once set",
+    "may not be changed",
+    "cannot be changed",
+)
+"""What API servers say of a field that cannot change, in lower case."""
+
+_NEVER_LEFT_BEHIND = frozenset({"apiVersion", "kind", "metadata", "status"})
+_DEEP_ENOUGH = 2
+"""Steps of a path below which unowned neighbours of a faulty field may be at fault too: not in ``spec`` itself."""
+
+
+class Step(Struct, frozen=True):
+    """A JSON patch of a live object, and what it takes out of that."""
+
+    operations: tuple[JsonObject, ...]
+    remove: tuple[Path, ...]
+
+
+def immutable_fields(faults: Sequence[Fault]) -> tuple[str, ...]:
+    """The fields that the member says cannot change, in its words; empty where it says something else, too."""
+    found = [fault for fault in faults if any(words in fault.message.lower() for words in _IMMUTABLE)]
+    return tuple(dict.fromkeys(fault.field for fault in found)) if len(found) == len(faults) else ()
+
+
+def leftovers(live: JsonObject, answer: JsonObject, wanted: JsonObject, manager: str) -> tuple[Lost, ...]:
+    """What kadm's entry holds, git does not, and the apply would leave as it is.
+
+    Where the entry is of another apiVersion its fields say nothing: then it is all that nobody holds any more. What the
+    member only sets again by itself is among it: whoever repairs asks first.
+    """
+    before, after = own_entry(live, manager), own_entry(answer, manager)
+    if before is None or after is None:
+        return ()
+    if before.get("apiVersion") != wanted["apiVersion"]:
+        held = all_held(answer)
+        return tuple(
+            Lost(elements, path, manager)
+            for elements, path in _unheld(answer, held)
+            if locate(wanted, elements) is None and locate(live, elements) is not None
+        )
+    wants: FieldSet = after.get("fieldsV1") or {}
+    found: list[Lost] = []
+    for elements in members(before.get("fieldsV1") or {}):
+        path = locate(answer, elements)
+        if path is None or holds(wants, elements) or _is_held(answer, elements, manager):
+            continue
+        value = at(answer, path)
+        if isinstance(value, dict) and value:
+            continue  # a map stays for as long as somebody's field is in it
+        if not same(value, at(live, locate(live, elements) or ())):
+            continue
+        found.append(Lost(elements, path, manager))
+        if (alias := _ALIASES.get(elements[-1])) and (copy := locate(answer, (*elements[:-1], alias))):
+            found.append(Lost((*elements[:-1], alias), copy, manager))
+    return tuple(found)
+
+
+def mended(live: JsonObject, sent: JsonObject, faults: Sequence[Fault], manager: str) -> Step | None:
+    """The patch that gives the live object git's values, and takes out what git took out or what is in their way.
+
+    In the way is what the member names, and unowned values beside it: defaults of what was there before. None where
+    nothing is in the way that anybody could take out.
+    """
+    shape = all_held(live)
+    own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
+    target = merged(live, {**sent, "metadata": _known(sent["metadata"])}, shape)
+    gone = {
+        path
+        for elements in members(own)
+        if locate(sent, elements) is None and not _is_held(live, elements, manager)
+        if (path := locate(live, elements)) is not None and elements[0] != "f:metadata"
+    }
+    gone |= {path for fault in faults for path in _in_the_way(live, target, sent, fault, shape)}
+    remove = tuple(sorted(_outermost(gone), key=str))
+    return _step_to(live, taken_out(target, remove), remove) if remove else None
+
+
+def unsettled(
+    live: JsonObject, answer: JsonObject, wanted: JsonObject, fold: Collection[str], manager: str
+) -> Step | None:
+    """The patch that makes what the apply would leave (``answer``) without what git lacks and kadm or folded managers
+    hold; None where there is no such thing.
+
+    Only the member knows which of it are defaults, which it sets again by itself.
+    """
+    wants: FieldSet = (own_entry(answer, manager) or {}).get("fieldsV1") or {}
+    rest = (*leftovers(live, answer, wanted, manager), *lost(live, fold, manager=manager, wants=wants))
+    paths = {path for one in rest if (path := locate(answer, one.elements)) is not None}
+    if not paths:
+        return None
+    remove = tuple(sorted(_outermost(paths), key=str))
+    return _step_to(live, taken_out(answer, remove), remove)
+
+
+def _step_to(live: JsonObject, target: JsonObject, remove: tuple[Path, ...]) -> Step:
+    """The patch from the live object; of its metadata only labels and annotations change."""
+    metadata = {name: value for name, value in live["metadata"].items() if name not in ("labels", "annotations")}
+    metadata |= _known(target["metadata"])
+    return Step(tuple(guarded(patch_between(live, {**target, "metadata": metadata}), live)), remove)
+
+
+def _known(metadata: JsonObject) -> JsonObject:
+    return {name: metadata[name] for name in ("labels", "annotations") if name in metadata}
+
+
+def _in_the_way(
+    live: JsonObject, target: JsonObject, sent: JsonObject, fault: Fault, shape: FieldSet
+) -> Iterator[Path]:
+    try:
+        path = parse_path(fault.field)
+    except ValueError:
+        return
+    if path[0] in _NEVER_LEFT_BEHIND:
+        return
+    if at(live, path) is not None and at(sent, path) is None and not _anybody(live, path, shape):
+        yield path
+        return
+    beside = at(live, path[:-1])
+    if len(path) <= _DEEP_ENOUGH or not isinstance(beside, dict) or at(target, path) is None:
+        return
+    for name in beside:
+        neighbour = (*path[:-1], name)
+        if at(sent, neighbour) is None and not _anybody(live, neighbour, shape):
+            yield neighbour
+
+
+def _anybody(live: JsonObject, path: Path, shape: FieldSet) -> bool:
+    """Whether any manager holds the field at a place in the live object, or something in it."""
+    fields: FieldSet = shape
+    obj: JsonValue = live
+    for step in path:
+        element = next((one for one in fields if one != "." and _names(obj, one, step)), None)
+        if element is None:
+            return bool(fields) is False and obj is not live  # a leaf above: the whole value is one field
+        fields = fields[element]
+        obj = obj[step]
+    return True
+
+
+def _names(obj: JsonValue, element: str, step: str | int) -> bool:
+    mark = element[:2]
+    if isinstance(step, str):
+        return element == f"f:{step}"
+    return mark != "f:" and locate(obj, (element,)) == (step,)
+
+
+def _is_held(obj: JsonObject, elements: Elements, manager: str) -> bool:
+    """Whether somebody else holds a field, or something below it."""
+    return any(
+        leaves_within(entry.get("fieldsV1") or {}, elements) for entry in entries(obj) if not is_own(entry, manager)
+    )
+
+
+def _unheld(obj: JsonObject, held: FieldSet) -> Iterator[tuple[Elements, Path]]:
+    """The fields of the object that nobody holds, outermost only, in keys alone."""
+    for name in sorted(obj.keys() - _NEVER_LEFT_BEHIND):
+        yield from _unheld_below(obj[name], held.get(f"f:{name}"), (f"f:{name}",), (name,))
+
+
+def _unheld_below(
+    value: JsonValue, held: FieldSet | None, elements: Elements, path: Path
+) -> Iterator[tuple[Elements, Path]]:
+    if held is None:
+        yield elements, path
+    elif isinstance(value, dict) and any(name != "." for name in held):
+        for name in sorted(value):
+            yield from _unheld_below(value[name], held.get(f"f:{name}"), (*elements, f"f:{name}"), (*path, name))
+
+
+def _outermost(paths: set[Path]) -> set[Path]:
+    return {path for path in paths if not any(path[:length] in paths for length in range(1, len(path)))}
