@@ -22,7 +22,9 @@ def run_validate(console: Console, directory: Path, *, ref: str | None, as_json:
     except RepoError as error:
         problems = error.problems
     else:
-        problems = repo.warnings
+        from kadm.schedule import profile_problems
+
+        problems = (*repo.warnings, *profile_problems(repo))
         policies = len(repo.propagation_policies) + len(repo.override_policies)
         counts = f"{len(repo.manifests)} manifests, {policies} policies, {len(repo.clusters)} members"
     code = exit_code(problems=problems)

@@ -13,6 +13,7 @@ from kadm.errors import Problem, RepoError
 from kadm.model.objects import JsonObject, Path
 from kadm.model.override import OverridePolicy, OverridePolicySpec
 from kadm.model.policy import (
+    FAIL_OVER_AFTER,
     FederatedTypeConfig,
     FederatedTypeConfigSpec,
     PolicyKey,
@@ -27,6 +28,7 @@ from kadm.model.policy import (
     WebhookConfigurationSpec,
 )
 from kadm.model.selector import SelectorError, check_labels, expressions_match, term_matches
+from kadm.model.webhook import configuration_fault
 from kadm.repo.clusters import KUBEADMIRAL_VERSION
 from kadm.repo.decode import decode, suggestion
 from kadm.repo.documents import Document
@@ -140,7 +142,11 @@ def _read_propagation(policies: Policies, document: Document, name: str, namespa
     problems += _propagation_problems(spec, document)
     kind = _POLICY_KINDS[document.value["kind"]]
     key = PolicyKey(kind, namespace, name)
-    policies.propagation.setdefault(key, PropagationPolicy(key=key, spec=spec, location=document.location))
+    annotations = read_header(document).metadata.annotations
+    policy = PropagationPolicy(key=key, spec=spec, location=document.location, annotations=annotations)
+    policies.propagation.setdefault(key, policy)
+    if policy.fail_over_after:
+        problems += _duration_problems(policy.fail_over_after, document, ("metadata", "annotations", FAIL_OVER_AFTER))
     return problems
 
 
@@ -251,7 +257,11 @@ def _read_profile(policies: Policies, document: Document, name: str, namespace: 
 def _read_webhook(policies: Policies, document: Document, name: str, namespace: str) -> list[Problem]:
     spec = decode(document, WebhookConfigurationSpec, path=("spec",))
     policies.webhooks.setdefault(name, WebhookConfiguration(name=name, spec=spec, location=document.location))
-    return list(_duration_problems(spec.http_timeout, document, ("spec", "httpTimeout")))
+    problems = list(_duration_problems(spec.http_timeout, document, ("spec", "httpTimeout")))
+    if not problems and (fault := configuration_fault(spec)):
+        what = f"webhook plugin {name} cannot be called as it is configured"
+        problems.append(Problem(what=what, where=document.locate(("spec",)), why=fault))
+    return problems
 
 
 def _read_type_config(policies: Policies, document: Document, name: str, namespace: str) -> list[Problem]:

@@ -1,6 +1,9 @@
 """Where every object of the repository goes, and why: the scheduler (scheduling spec; design, section 12)."""
 
+from kadm.schedule.checking import profile_problems
+from kadm.schedule.learned import learned_of, may_learn
 from kadm.schedule.stage import schedule
+from kadm.schedule.unit_reader import Learned
 from kadm.schedule.webhooks import plugins_of
 
-__all__ = ["plugins_of", "schedule"]
+__all__ = ["Learned", "learned_of", "may_learn", "plugins_of", "profile_problems", "schedule"]

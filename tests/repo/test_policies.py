@@ -217,7 +217,7 @@ def test_everything_is_sorted_and_kept(tmp_path: Path) -> None:
         a_policy("{plugins: {}}", kind="SchedulingProfile", name="sp2"),
         a_policy("{plugins: {}}", kind="SchedulingProfile", name="sp1"),
         a_policy(
-            "{payloadVersions: [v1], urlPrefix: 'http://x'}", kind="SchedulerPluginWebhookConfiguration", name="w"
+            "{payloadVersions: [v1alpha1], urlPrefix: 'http://x'}", kind="SchedulerPluginWebhookConfiguration", name="w"
         ),
         a_policy(
             "{sourceType: {version: v1, kind: X, pluralName: xs, scope: Cluster, group: g}}",
