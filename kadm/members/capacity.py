@@ -96,7 +96,7 @@ def capacity_of(nodes: Iterable[Node], pods: Iterable[Pod]) -> Capacity:
     Pods on nodes that take none count all the same, pending ones too: so ``available`` may be negative. Raises
     QuantityError.
     """
-    amounts = _Amounts()
+    amounts = Amounts()
     every_node = list(nodes)
     counted = [node for node in every_node if _takes_pods(node)]
     allocatable: dict[str, int] = defaultdict(int)
@@ -124,7 +124,7 @@ def capacity_of(nodes: Iterable[Node], pods: Iterable[Pod]) -> Capacity:
     )
 
 
-class _Amounts(dict[str, int]):
+class Amounts(dict[str, int]):
     """Quantity text → billionths. A member has few distinct texts and many pods, so each text is read once."""
 
     def __missing__(self, text: str) -> int:
@@ -132,7 +132,7 @@ class _Amounts(dict[str, int]):
         return amount
 
 
-def pod_request(pod: Pod, amounts: _Amounts) -> dict[str, int]:
+def pod_request(pod: Pod, amounts: Amounts) -> dict[str, int]:
     """Resource → billionths: the larger of the containers' sum and each init container, plus overhead.
 
     A container's limit counts where it requests nothing; an init container's does not.
