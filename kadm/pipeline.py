@@ -6,7 +6,7 @@ It holds no rule of its own: what is decided, is decided in a stage. I/O is done
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Literal
 
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kadm.compare import Permissions, make_plan
 from kadm.comparing import Compared, compare_in_member
-from kadm.errors import Problem
+from kadm.errors import Problem, UsageError
 from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
 from kadm.members.pool import MemberPool
@@ -25,6 +25,7 @@ from kadm.model.objects import ObjectKey
 from kadm.model.observation import Capacity, MemberState, Observation, Unread
 from kadm.model.planned import Planned
 from kadm.model.repository import Repo
+from kadm.model.target import Target
 from kadm.render import render
 from kadm.schedule import plugins_of, schedule
 from kadm.webhooks import WebhookClient
@@ -38,7 +39,7 @@ class Choices(Struct, frozen=True, kw_only=True):
     """
 
     permissions: Permissions = Permissions()
-    targets: frozenset[ObjectKey] | None = None
+    targets: tuple[Target, ...] | None = None
     reschedule: frozenset[ObjectKey] | Literal["all"] = frozenset()
 
 
@@ -117,19 +118,20 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
     )
     desired = render(repo, decisions, observation)
     states = observation.read
+    targets = None if choices.targets is None else _targets(choices.targets, repo, states)
     suspended = {cluster.name for cluster in repo.clusters if cluster.suspended or repo.fleet.spec.suspend}
 
     async def compare_one(connection: Connection) -> Compared:
         state = states[connection.name]
         wanted = desired.members.get(state.name) or DesiredMember(name=state.name, objects=())
-        return await compare_in_member(connection, state, wanted, repo, permissions, targets=choices.targets)
+        return await compare_in_member(connection, state, wanted, repo, permissions, targets=targets)
 
     compared = await pool.each(compare_one, names=[name for name in states if name not in suspended])
     comparisons = [found.comparison for found in compared.values() if isinstance(found, Compared)]
     reduced = {name: found.desired for name, found in compared.items() if isinstance(found, Compared)}
     desired = replace(desired, members=dict(sorted({**desired.members, **reduced}.items())))
-    if choices.targets is not None:
-        decisions, desired = _of_targets(decisions, choices.targets), _only_targets(desired, choices.targets)
+    if targets is not None:
+        decisions, desired = _of_targets(decisions, targets), _only_targets(desired, targets)
     lost = {name: found for name, found in compared.items() if isinstance(found, Unread)}
     if lost:
         observation = replace(observation, members={**observation.members, **lost})
@@ -151,6 +153,19 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
         found={comparison.member: comparison.found for comparison in comparisons if comparison.found},
         unproved={comparison.member: comparison.unproved for comparison in comparisons if comparison.unproved},
     )
+
+
+def _targets(asked: Sequence[Target], repo: Repo, states: Mapping[str, MemberState]) -> frozenset[ObjectKey]:
+    """The objects of the repository and of the records that are meant. Raises UsageError where there are none."""
+    known = {manifest.key for manifest in repo.manifests}
+    known |= {entry.key for state in states.values() if state.record for entry in state.record.objects}
+    for target in asked:
+        if not any(map(target.names, known)):
+            raise UsageError(
+                f"nothing in the repository, and nothing that kadm placed, is called {target.text}",
+                hint="KIND/NAME, for example deploy/web",
+            )
+    return frozenset(key for key in known if any(target.names(key) for target in asked))
 
 
 def _of_targets(decisions: Decisions, targets: Set[ObjectKey]) -> Decisions:

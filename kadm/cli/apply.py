@@ -25,6 +25,7 @@ def apply(
     ] = 60.0,
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
+    target: options.TargetOption = None,
     reschedule: options.RescheduleOption = None,
     reschedule_all: options.RescheduleAllOption = False,
     allow_deletes: options.AllowDeletesOption = None,
@@ -35,6 +36,7 @@ def apply(
     delete_pvcs: options.DeletePvcsOption = False,
     adopt: options.AdoptOption = None,
     adopt_all: options.AdoptAllOption = False,
+    adopt_prune: options.AdoptPruneOption = False,
     take_over: options.TakeOverOption = None,
     allow_unplaced: options.AllowUnplacedOption = False,
     request_timeout: options.RequestTimeoutOption = 30.0,
@@ -64,6 +66,7 @@ def apply(
         directory=settings(context, directory).directory,
         ref=ref,
         only=cluster,
+        targets=target,
         request_timeout_s=request_timeout,
         parallel=parallel,
         reschedule=reschedule,
@@ -78,6 +81,7 @@ def apply(
         delete_pvcs=delete_pvcs,
         adopt=adopt,
         adopt_all=adopt_all,
+        adopt_prune=adopt_prune,
         take_over=take_over,
     )
     raise typer.Exit(

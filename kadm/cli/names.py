@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from kadm.cli.kinds import kind_of
 from kadm.errors import UsageError
 from kadm.model.objects import ObjectKey
+from kadm.model.target import Target
 
 
 def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = None) -> list[ObjectKey]:
@@ -28,6 +29,14 @@ def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = Non
     close = _close(wanted, name, [key for key in known if namespace in (None, key.namespace)])
     hint = f"did you mean {', '.join(close)}?" if close else "kadm status lists every workload"
     raise UsageError(f"nothing in the repository is called {text}", hint=hint)
+
+
+def target(text: str) -> Target:
+    """The objects that ``KIND/NAME`` names, wherever they are. Raises UsageError where it is not written so."""
+    kind, _, name = text.partition("/")
+    if not kind or not name:
+        raise UsageError(f"{text} is not KIND/NAME", hint="for example deploy/web")
+    return Target(kind_of(kind), name, text)
 
 
 def _close(kind: str, name: str, keys: list[ObjectKey]) -> list[str]:

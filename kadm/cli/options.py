@@ -108,6 +108,16 @@ AdoptOption = Annotated[
     ),
 ]
 AdoptAllOption = Annotated[bool, typer.Option("--adopt-all", help="Take over every object that exists already.")]
+AdoptPruneOption = Annotated[
+    bool,
+    typer.Option("--adopt-prune", help="Adoption removes what git lacks from pod templates, too: pods restart."),
+]
+TargetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", metavar="KIND/NAME", help="Only this object, and the namespace that it needs; repeatable."
+    ),
+]
 TakeOverOption = Annotated[
     list[str] | None,
     typer.Option("--take-over", metavar="MANAGER", help="Take fields that this applier declares; repeatable."),

@@ -22,6 +22,7 @@ def plan(
     ] = False,
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
+    target: options.TargetOption = None,
     reschedule: options.RescheduleOption = None,
     reschedule_all: options.RescheduleAllOption = False,
     allow_deletes: options.AllowDeletesOption = None,
@@ -32,6 +33,7 @@ def plan(
     delete_pvcs: options.DeletePvcsOption = False,
     adopt: options.AdoptOption = None,
     adopt_all: options.AdoptAllOption = False,
+    adopt_prune: options.AdoptPruneOption = False,
     take_over: options.TakeOverOption = None,
     allow_unplaced: options.AllowUnplacedOption = False,
     request_timeout: options.RequestTimeoutOption = 30.0,
@@ -59,6 +61,7 @@ def plan(
         directory=settings(context, directory).directory,
         ref=ref,
         only=cluster,
+        targets=target,
         request_timeout_s=request_timeout,
         parallel=parallel,
         reschedule=reschedule,
@@ -73,6 +76,7 @@ def plan(
         delete_pvcs=delete_pvcs,
         adopt=adopt,
         adopt_all=adopt_all,
+        adopt_prune=adopt_prune,
         take_over=take_over,
     )
 

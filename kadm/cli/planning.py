@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kadm.cli.names import resolve
+from kadm.cli.names import resolve, target
 from kadm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     directory: Path
     ref: str | None = None
     only: list[str] | None = None
+    targets: list[str] | None = None
     request_timeout_s: float = 30.0
     parallel: int = 32
     reschedule: list[str] | None = None
@@ -59,7 +60,11 @@ async def opened(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[
     repo = with_members(load(asked.directory, ref=asked.ref))
     keys = [manifest.key for manifest in repo.manifests]
     chosen = frozenset(key for text in asked.reschedule or () for key in resolve(text, keys))
-    choices = pipeline.Choices(permissions=permissions, reschedule="all" if asked.reschedule_all else chosen)
+    choices = pipeline.Choices(
+        permissions=permissions,
+        reschedule="all" if asked.reschedule_all else chosen,
+        targets=tuple(map(target, asked.targets)) if asked.targets else None,
+    )
     async with open_members(
         repo, request_timeout_s=asked.request_timeout_s, parallel=asked.parallel, only=asked.only
     ) as pool:

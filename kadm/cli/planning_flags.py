@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kadm.cli.names import target
 from kadm.compare import Permissions
 
 
@@ -15,6 +16,7 @@ def permissions(
     delete_pvcs: bool,
     adopt: list[str] | None,
     adopt_all: bool,
+    adopt_prune: bool,
     take_over: list[str] | None,
 ) -> Permissions:
     """What the user permits beyond the ordinary."""
@@ -26,6 +28,7 @@ def permissions(
         allow_namespaces=allow_namespaces,
         delete_pvcs=delete_pvcs,
         adopt_all=adopt_all,
-        adopt=frozenset(text.lower() for text in adopt or ()),
+        adopt=frozenset(f"{one.kind}/{one.name}".lower() for one in map(target, adopt or ())),
+        adopt_prune=adopt_prune,
         take_over=frozenset(take_over or ()),
     )
