@@ -42,12 +42,13 @@ def objects_and_policies(context: typer.Context, incomplete: str) -> list[str]:
 def _offered(found: tuple[Name, ...] | list[Name], context: typer.Context, incomplete: str) -> list[str]:
     """Those that begin as what is typed; a kind that was typed in another form stays in that form."""
     typed, slash, _ = incomplete.partition("/")
+    meant = kind_of(typed) if slash else ""
     namespace = context.params.get("namespace")
     offered = set()
     for one in found:
         kind = one.kind.lower()
         if namespace in (None, "", one.namespace) or not one.namespace:
-            offered.add(f"{typed if slash and kind_of(typed) == kind else kind}/{one.name}")
+            offered.add(f"{typed if kind == meant else kind}/{one.name}")
     return sorted(text for text in offered if text.startswith(incomplete))
 
 

@@ -141,6 +141,8 @@ def _why(found: Explanation, member: MemberExplanation) -> str:
         because = [f"follows {', '.join(named(leader) for leader in member.follows)}"]
     refused = [f"{one.plugin}: {one.reason}" for one in member.filters if not one.fits]
     passed = ["every filter lets it pass"] if member.filters and not refused and not member.notes else []
+    if passed and found.outcome == "kept":  # where it is kept, what is there has a note
+        passed = ["every filter lets it pass, but it is not in the recorded placement"]
     return "; ".join([*because, *refused, *member.notes, *([] if because else passed)])
 
 

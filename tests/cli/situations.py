@@ -205,6 +205,11 @@ SITUATIONS: Mapping[str, Situation] = {
         },
     ),
     "nothing changed": Situation(before={}),
+    "kept where maxClusters chose before": Situation(
+        policy="  schedulingMode: Duplicate\n  maxClusters: 2\n  placement:\n  - {cluster: ap}\n"
+        "  - {cluster: eu, preferences: {priority: 1}}\n  - {cluster: us}\n",
+        before={},
+    ),
     "members filtered": Situation(
         policy=(
             "  schedulingMode: Duplicate\n  clusterSelector: {env: prod}\n"
