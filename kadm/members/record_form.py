@@ -7,6 +7,7 @@ hundred megabytes.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgspec
@@ -64,7 +65,8 @@ def encode_record(record: Record) -> bytes:
 def decode_record(content: bytes) -> Record:
     """The record that ``encode_record`` wrote; workloads share what it holds once. Raises msgspec.DecodeError."""
     stored = msgspec.json.decode(content, type=_Stored)
-    texts, placements = stored.shared.texts, stored.shared.placements
+    texts = [sys.intern(text) for text in stored.shared.texts]  # records of other members hold the same ones
+    placements = stored.shared.placements
     try:
         workloads = tuple(
             RecordedWorkload(

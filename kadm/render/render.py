@@ -63,8 +63,9 @@ class _Rendering:
         self._table = RuleTable(repo.clusters)
         self._index = FollowerIndex(repo.manifests)
         self._replica_paths = {
-            (config.spec.source_type.group, config.spec.source_type.kind): config.spec.path_definition.replicas_spec
+            GroupVersionKind(source.group, source.version, source.kind): config.spec.path_definition.replicas_spec
             for config in repo.type_configs.values()
+            if (source := config.spec.source_type)
         }
         self._leads: dict[ObjectKey, dict[str, _Lead]] = {}
         """Follower → member → why."""
@@ -217,7 +218,8 @@ class _Rendering:
             leaders = {leader for lead in following.values() for leader in lead.leaders}
             decided = (self._decisions.get(leader) for leader in sorted(leaders))
             return budget_shares(base, [decision.placement for decision in decided if decision is not None])
-        path = replicas_path_of(key, self._replica_paths.get((key.group, key.kind), ""))
+        gvk = GroupVersionKind(key.group, manifest.version, key.kind)
+        path = replicas_path_of(key, self._replica_paths.get(gvk, ""))
         return workload_shares(key, base, path, own, blocks=blocks)
 
     def _has_followers(self, decision: Decision | None) -> bool:

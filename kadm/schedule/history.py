@@ -47,8 +47,12 @@ class History:
         """
         copies = self._copies.get(key, {})
         found: list[Past] = []
+        last: Triggers | None = None
         for copy in copies.values():
-            if any(past.triggers == copy.triggers for past in found):  # the generation is among them
+            if copy.triggers == last:  # as a rule all are equal
+                continue
+            last = copy.triggers
+            if any(past.triggers == last for past in found):  # the generation is among them
                 continue
             placement = copy.placement or {name: other.replicas for name, other in copies.items()}
             found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers, blocks=copy.blocks))

@@ -12,7 +12,14 @@ from kadm.model.cluster import Taint
 from kadm.model.decision import Verdict
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import Observation
-from kadm.model.policy import PolicyKey, PropagationPolicy
+from kadm.model.policy import (
+    FederatedTypeConfig,
+    FederatedTypeConfigSpec,
+    PathDefinition,
+    PolicyKey,
+    PropagationPolicy,
+    SourceType,
+)
 from kadm.model.record import Record, RecordedObject, RecordedWorkload
 from kadm.schedule import schedule
 from tests.schedule.builders import (
@@ -27,6 +34,7 @@ from tests.schedule.builders import (
     a_state,
     an_object,
     apply,
+    at,
     changed,
     decide,
     observed,
@@ -479,6 +487,47 @@ def test_dividing_what_has_no_replicas_is_an_error() -> None:
     assert [problem.what for problem in decisions.problems] == [
         "schedulingMode Divide needs a replica count, and ConfigMap has none"
     ]
+
+
+def a_type(kind: str, path: str, *, version: str = "v1") -> FederatedTypeConfig:
+    """A FederatedTypeConfig of a kind in group example.com."""
+    source = SourceType(
+        group="example.com", version=version, kind=kind, plural_name=f"{kind.lower()}s", scope="Namespaced"
+    )
+    spec = FederatedTypeConfigSpec(source_type=source, path_definition=PathDefinition(replicas_spec=path))
+    return FederatedTypeConfig(name=f"{kind}-{version}", spec=spec, location=at("policies/t.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "want"),
+    [
+        pytest.param({"spec": {"size": {"pods": 9}}}, {"ap": 3, "eu": 6}, id="divided at the path of its version"),
+        pytest.param(
+            {"spec": {"size": {"pods": "9"}}}, "spec.size.pods is '9', not an integer of at least 0", id="text"
+        ),
+        pytest.param({"spec": {}}, "spec.size.pods is missing", id="nothing is known of a default"),
+    ],
+)
+def test_any_kind_can_be_divided_whose_replicas_are_known(fields: Any, want: Any) -> None:
+    served = [("example.com", "v1", "Car"), ("example.com", "v2", "Car")]
+    repo = a_repo(
+        THREE,
+        policies=[a_policy(placement=placement(ap=1, eu=2))],
+        objects=[an_object("example.com/v1", "Car", **fields)],
+        types=[a_type("Car", "spec.size.pods"), a_type("Car", "spec.pods", version="v2")],
+    )
+    decisions = schedule(repo, observed(*(a_state(name, served=served) for name in THREE)), now=NOW)
+    (decision,) = decisions.by_key.values()
+    assert (decision.placement or decisions.problems[0].what) == want
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
+def test_kinds_of_apps_are_divided(kind: str) -> None:
+    served = [("apps", "v1", kind)]
+    policy = a_policy(placement=placement(ap=1, eu=2))
+    repo = a_repo(THREE, policies=[policy], objects=[a_deployment(kind=kind)])
+    decisions = schedule(repo, observed(*(a_state(name, served=served) for name in THREE)), now=NOW)
+    assert [decision.placement for decision in decisions.by_key.values()] == [{"ap": 3, "eu": 6}]
 
 
 @pytest.mark.parametrize("via", ["entry", "default"])
