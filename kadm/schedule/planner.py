@@ -117,23 +117,22 @@ def divide(
         plan = {member: replicas + more.get(member, 0) for member, replicas in running.items()}
     else:
         plan = running
-    for member in preferences:
-        _note_running(trail, member, current, bounds, plan[member], goal[member])
+    for member, stays in running.items():
+        if plan[member] != goal[member] or stays < current.get(member, 0):
+            trail.note(
+                member, "running", stays, asked=current.get(member, 0), cut=_cut_of(member, stays, current, bounds)
+            )
+            if plan[member] != stays:
+                trail.note(member, "more" if plan[member] > stays else "less", plan[member], asked=goal[member])
     _note_overflow(trail, plan, overflow)
     return Division(plan=plan, overflow=overflow, goal=goal, steps=trail.steps)
 
 
-def _note_running(trail: Trail, member: str, current: Mapping[str, int], bounds: Bounds, plan: int, goal: int) -> None:
-    """What of the member's replicas stays, and how that grows or shrinks; nothing where it makes no difference."""
-    running, before = _running(member, current, bounds), current.get(member, 0)
-    if plan == goal and running == before:
-        return
-    cut: Cut = ""
-    if running < before:
-        cut = "limit" if running == bounds.limited.get(member) else "estimate"
-    trail.note(member, "running", running, asked=before, cut=cut)
-    if plan != running:
-        trail.note(member, "more" if plan > running else "less", plan, asked=goal)
+def _cut_of(member: str, stays: int, current: Mapping[str, int], bounds: Bounds) -> Cut:
+    """What lets a member keep only ``stays`` of its replicas; empty where it may keep them all."""
+    if stays >= current.get(member, 0):
+        return ""
+    return "limit" if stays == bounds.limited.get(member) else "estimate"
 
 
 def _note_overflow(trail: Trail, plan: Mapping[str, int], overflow: Mapping[str, int]) -> None:
