@@ -13,21 +13,25 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare import Permissions, make_plan
+from kadm.compare import MemberComparison, Permissions, make_plan
+from kadm.compare.drift import without_drift
+from kadm.compare.moves import moves
 from kadm.comparing import Compared, compare_in_member
 from kadm.errors import Problem, UsageError
 from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
+from kadm.members.migration import read_migration
 from kadm.members.pool import MemberPool
 from kadm.model.decision import Decisions
 from kadm.model.desired import Desired, DesiredMember
+from kadm.model.migration import MigrationState
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import Capacity, MemberState, Observation, Unread
 from kadm.model.planned import Planned
 from kadm.model.repository import Repo
 from kadm.model.target import Target
 from kadm.render import render
-from kadm.schedule import plugins_of, schedule
+from kadm.schedule import Learned, learned_of, may_learn, plugins_of, schedule
 from kadm.webhooks import WebhookClient
 
 
@@ -35,12 +39,13 @@ class Choices(Struct, frozen=True, kw_only=True):
     """What the user asked for beside the repository: guards lifted, objects to place anew, objects to plan alone.
 
     ``targets`` None: everything. Else nothing but these objects changes, by deletion neither, and the namespaces that
-    they need.
+    they need. ``leave_drift``: what others changed in members is held back instead of corrected.
     """
 
     permissions: Permissions = Permissions()
     targets: tuple[Target, ...] | None = None
     reschedule: frozenset[ObjectKey] | Literal["all"] = frozenset()
+    leave_drift: bool = False
 
 
 def place(
@@ -77,6 +82,9 @@ async def decide(
     capacity cannot be read stays without: what is decided by it is frozen, with the reason.
     """
     observation = await pool.observe()
+    learned: Mapping[ObjectKey, Learned] = {}
+    if may_learn(repo):
+        observation, learned = await _with_memory(observation, pool)
     with WebhookClient(repo.webhooks) as transport:
 
         async def decided() -> Decisions:
@@ -87,6 +95,7 @@ async def decide(
                 now=now,
                 reschedule=reschedule,
                 allow_empty=allow_empty,
+                learned=learned,
                 plugins=plugins_of(repo, observation, transport),
             )
 
@@ -95,6 +104,19 @@ async def decide(
             observation = await _with_capacity(observation, pool, decisions.capacity_needed)
             decisions = await decided()
     return observation, decisions
+
+
+async def _with_memory(observation: Observation, pool: MemberPool) -> tuple[Observation, Mapping[ObjectKey, Learned]]:
+    """What auto-migration learned in the members that hold a record. One whose memory cannot be read is unread."""
+    states = observation.read
+
+    async def recall(connection: Connection) -> MigrationState:
+        return await read_migration(connection, pool.fleet, member_uid=states[connection.name].uid)
+
+    found = await pool.each(recall, names=[name for name, state in states.items() if state.record is not None])
+    lost = {name: one for name, one in found.items() if isinstance(one, Unread)}
+    learned = learned_of({name: one for name, one in found.items() if isinstance(one, MigrationState)})
+    return (replace(observation, members={**observation.members, **lost}) if lost else observation), learned
 
 
 async def _with_capacity(observation: Observation, pool: MemberPool, names: Collection[str]) -> Observation:
@@ -128,6 +150,8 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
 
     compared = await pool.each(compare_one, names=[name for name in states if name not in suspended])
     comparisons = [found.comparison for found in compared.values() if isinstance(found, Compared)]
+    if choices.leave_drift:
+        comparisons = _without_drift(comparisons, decisions, states)
     reduced = {name: found.desired for name, found in compared.items() if isinstance(found, Compared)}
     desired = replace(desired, members=dict(sorted({**desired.members, **reduced}.items())))
     if targets is not None:
@@ -166,6 +190,21 @@ def _targets(asked: Sequence[Target], repo: Repo, states: Mapping[str, MemberSta
                 hint="KIND/NAME, for example deploy/web",
             )
     return frozenset(key for key in known if any(target.names(key) for target in asked))
+
+
+def _without_drift(
+    comparisons: Sequence[MemberComparison], decisions: Decisions, states: Mapping[str, MemberState]
+) -> list[MemberComparison]:
+    records = {name: state.record for name, state in states.items()}
+    moving = {move.key for move in moves(decisions, records)}
+    return [
+        without_drift(
+            one,
+            {entry.key: entry for entry in record.objects} if (record := records[one.member]) else {},
+            moving=moving,
+        )
+        for one in comparisons
+    ]
 
 
 def _of_targets(decisions: Decisions, targets: Set[ObjectKey]) -> Decisions:
