@@ -209,19 +209,25 @@ def _disagreement(old: str, new: str, document: Document) -> Problem:
 def _propagation_problems(spec: PropagationPolicySpec, document: Document) -> list[Problem]:
     problems = list(_selector_problems(spec.cluster_selector, document, ("spec", "clusterSelector")))
     problems += _term_problems(spec.cluster_affinity, document, ("spec", "clusterAffinity"))
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for index, placement in enumerate(spec.placement):
-        where = document.locate(("spec", "placement", index))
+        path: Path = ("spec", "placement", index)
         if placement.cluster in seen:
-            what = f"member {placement.cluster} is listed twice; the later entry holds, field by field"
-            problems.append(Problem(what=what, where=where, severity="warning"))
-        seen.add(placement.cluster)
+            what = f"member {placement.cluster} is listed twice"
+            hint = f"it stands in spec.placement[{seen[placement.cluster]}] already: list each member once"
+            problems.append(Problem(what=what, where=document.locate((*path, "cluster")), hint=hint))
+        seen.setdefault(placement.cluster, index)
         least, most = placement.preferences.min_replicas, placement.preferences.max_replicas
         if most is not None and least > most:
             what = f"member {placement.cluster} shall get at least {least} replicas and at most {most}"
-            problems.append(Problem(what=what, where=where, severity="warning"))
+            where = document.locate((*path, "preferences", "minReplicas"))
+            problems.append(Problem(what=what, where=where, hint="minReplicas may not be above maxReplicas"))
+    if spec.max_clusters == 0:
+        what = "`spec.maxClusters` is 0: the objects go nowhere, and leave the members where they are"
+        where = document.locate(("spec", "maxClusters"))
+        problems.append(Problem(what=what, where=where, severity="warning", hint="leave it out for no limit"))
     written = document.value["spec"].get("autoMigration") or {}
-    path: Path = ("spec", "autoMigration", "when")
+    path = ("spec", "autoMigration", "when")
     if written.get("when") == {}:
         what = "`spec.autoMigration.when` is empty"
         hint = "write podUnschedulableFor, or leave `when` out: one minute"

@@ -94,14 +94,10 @@ HEAD = "policies/q.yaml:4:"
         ),
         pytest.param("placement: [{cluster: ue}]", "no member is called ue (known here: eu, us)", id="unknown member"),
         pytest.param(
-            "placement: [{cluster: eu}, {cluster: eu}]",
-            "member eu is listed twice; the later entry holds, field by field",
-            id="a member twice",
-        ),
-        pytest.param(
-            "placement: [{cluster: eu, preferences: {minReplicas: 2, maxReplicas: 1}}]",
-            "member eu shall get at least 2 replicas and at most 1",
-            id="bounds that exclude each other",
+            "maxClusters: 0",
+            "`spec.maxClusters` is 0: the objects go nowhere, and leave the members where they are"
+            " (leave it out for no limit)",
+            id="no cluster at all",
         ),
         pytest.param(
             "clusterAffinity: [{}]",
@@ -125,6 +121,18 @@ def test_warnings(tmp_path: Path, spec: str, said: str) -> None:
             a_policy("{schedulingMode: Divide, maxClusters: -1}"),
             "`spec.maxClusters` must be a whole number of at least 0, and is -1",
             id="negative number",
+        ),
+        pytest.param(
+            a_policy("{schedulingMode: Divide, placement: [{cluster: eu}, {cluster: eu}]}"),
+            "member eu is listed twice (it stands in spec.placement[0] already: list each member once)",
+            id="a member twice",
+        ),
+        pytest.param(
+            a_policy(
+                "{schedulingMode: Divide, placement: [{cluster: eu, preferences: {minReplicas: 2, maxReplicas: 1}}]}"
+            ),
+            "member eu shall get at least 2 replicas and at most 1 (minReplicas may not be above maxReplicas)",
+            id="bounds that exclude each other",
         ),
         pytest.param(
             a_policy("{schedulingMode: Divide, stickyCluser: true}"),
