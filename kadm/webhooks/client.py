@@ -66,6 +66,7 @@ class WebhookClient:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="webhooks")
         self._runner = asyncio.Runner()
         self._session: aiohttp.ClientSession | None = None
+        self._waiting: asyncio.Task[list[WebhookReply]] | None = None
 
     def _add(self, name: str, webhook: WebhookConfiguration) -> None:
         spec = webhook.spec
@@ -87,6 +88,8 @@ class WebhookClient:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._waiting is not None:  # whoever asked was interrupted: nobody wants the answers any more
+            self._waiting.get_loop().call_soon_threadsafe(self._waiting.cancel)
         if self._session is not None:
             self._thread.submit(self._close, self._session).result()
         self._thread.shutdown()
@@ -100,11 +103,18 @@ class WebhookClient:
         return self._thread.submit(self._run, calls).result()
 
     def _run(self, calls: Sequence[WebhookCall]) -> list[WebhookReply]:
-        return self._runner.run(self._all(calls))
+        return self._runner.run(self._answers(calls))
 
     def _close(self, session: aiohttp.ClientSession) -> None:
         self._runner.run(session.close())
         self._runner.close()
+
+    async def _answers(self, calls: Sequence[WebhookCall]) -> list[WebhookReply]:
+        self._waiting = asyncio.create_task(self._all(calls), name="webhooks")
+        try:
+            return await self._waiting
+        finally:
+            self._waiting = None
 
     async def _all(self, calls: Sequence[WebhookCall]) -> list[WebhookReply]:
         if self._session is None:

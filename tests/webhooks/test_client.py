@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import ssl
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -102,6 +104,19 @@ def test_nobody_listens() -> None:
     (reply,) = called("http://user:secret@127.0.0.1:1/")
     assert reply.failure.startswith("no answer from http://127.0.0.1:1/filter: ")
     assert "secret" not in reply.failure
+
+
+def test_leaving_does_not_wait_for_answers(port: int) -> None:
+    with ThreadPoolExecutor(1) as other:
+        with WebhookClient({"hook": a_webhook("hook", f"http://127.0.0.1:{port}/stall")}, environ={}) as client:
+            before = seen(port)["count"]
+            asked = other.submit(client.call_many, [WebhookCall(hook="hook", path="filter", body=MEMBER)])
+            while seen(port)["count"] == before:
+                time.sleep(0.01)
+            began = time.monotonic()
+        assert time.monotonic() - began < 2
+        with pytest.raises(asyncio.CancelledError):
+            asked.result()
 
 
 def test_a_client_that_calls_nothing_starts_nothing() -> None:
