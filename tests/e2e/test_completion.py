@@ -23,6 +23,11 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
 @pytest.mark.parametrize("shell", Shell)
 def test_the_files_are_what_the_command_prints(shell: Shell) -> None:
     assert (ROOT / "completions" / FILES[shell]).read_text(encoding="utf-8") == SCRIPTS[shell]
@@ -94,7 +99,12 @@ def _run(program: str, script: str, *, cwd: Path, environment: dict[str, str] | 
     done = subprocess.run(
         [program, "-c", script],
         cwd=cwd,
-        env={"PATH": f"{BIN}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", **(environment or {})},
+        env={
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "LC_ALL": "C.UTF-8",
+            "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"],
+            **(environment or {}),
+        },
         capture_output=True,
         text=True,
         timeout=60,

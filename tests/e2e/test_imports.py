@@ -47,10 +47,10 @@ sys.stderr.write(json.dumps([code, sorted(sys.modules)]))
         ),
     ],
 )
-def test_a_start_imports_nothing_heavy(arguments: list[str], environment: dict[str, str]) -> None:
+def test_a_start_imports_nothing_heavy(arguments: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", START, *arguments],
-        env={"PATH": os.environ["PATH"], **environment},
+        env={"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(tmp_path), **environment},
         cwd=ROOT / "examples" / "shop",
         capture_output=True,
         text=True,
