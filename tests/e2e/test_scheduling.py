@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.running import Tools
+from tests.e2e.test_sigkill import interrupted
 from tests.webhooks.running import hook_server, seen
 
 pytestmark = pytest.mark.e2e
@@ -134,6 +135,25 @@ def test_a_stateful_set_has_its_own_ordinals_in_each_member(fleet: Fleet, tools:
         "member3": (2, 1000),
     }
     assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+
+
+@pytest.mark.timeout(600)
+def test_a_killed_apply_changes_no_ordinals(fleet: Fleet, tools: Tools) -> None:
+    """One member comes and goes, and every apply is killed at another moment before it is run again."""
+    starts = {"member1": 2000, "member2": 0, "member3": 1000}
+    six = DATABASE.replace("replicas: 4", "replicas: 6")
+    root = fleet({"policies/everywhere.yaml": divided(member2=1, member3=1), "manifests/db.yaml": six})
+    tools.kadm("-C", root, "apply", "--yes")
+    moving = "  reschedulePolicy: {rescheduleWhen: {}, replicaRescheduling: {avoidDisruption: false}}\n"
+    for round_, after_s in enumerate((0.4, 0.9, 1.4, 2.2)):
+        members = ("member2", "member3") if round_ % 2 else ("member1", "member2", "member3")
+        (root / "policies/everywhere.yaml").write_text(divided(**dict.fromkeys(members, 1)) + moving)
+        interrupted(tools, root, after_s=after_s)
+        tools.kadm("-C", root, "apply", "--yes", "--allow-empty")
+        found = stateful_sets(tools, *members)
+        assert {name: start for name, (_, start) in found.items()} == {name: starts[name] for name in members}
+        assert sum(replicas for replicas, _ in found.values()) == 6
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
 
 
 def test_an_autoscaler_is_divided_with_its_workload(fleet: Fleet, tools: Tools) -> None:

@@ -54,6 +54,12 @@ def a_workload(
     )
 
 
+def test_the_blocks_of_the_whole_decision_are_recorded() -> None:
+    decided = Decision(key=WEB, outcome="scheduled", placement={"eu": 2, "us": 2}, blocks={"us": 1, "ap": 2, "eu": 0})
+    (entry,) = begin(None, change("create"), placed=Decisions({WEB: decided})).workloads
+    assert entry.blocks == {"ap": 2, "eu": 0, "us": 1}
+
+
 def test_an_intent_comes_before_the_create() -> None:
     assert begin(None, change("create"), placed=decisions(eu=6)) == Record(
         fleet="shop",
