@@ -43,6 +43,7 @@ from kadm.model.observation import MemberState
 from kadm.model.record import RecordedObject
 from kadm.model.repository import Repo
 from kadm.model.stamps import Stamps, Taken, key_of_stamp
+from kadm.model.workload import workload_kind
 from kadm.render import adopts_in, is_released, retains_replicas
 
 
@@ -186,6 +187,8 @@ class _Reading:
         one, mine = self._by_key.get(key), self._recorded.get(key)
         if one is None or mine is None or mine.uid != raw.uid or self._prover is None:
             return False
+        if self._permissions.take_over or (self._permissions.adopt_prune and mine.origin == "adopted"):
+            return False  # stamps say nothing of what others hold, and that is asked for
         rules = self._leaving.of(one)
         if rules:
             one = self._reduced[key] = leave(one, rules, raw.decoded)
@@ -198,8 +201,7 @@ class _Reading:
 
     async def _autoscaled(self) -> dict[ObjectKey, str]:
         """Workload → who scales it: autoscalers of the repository, and live ones that stay."""
-        scalable = any(at(one.object, REPLICAS) is not None for one in self._by_key.values())
-        if not scalable:
+        if not any(_is_scalable(one) for one in self._by_key.values()):
             return {}
         wanted = {key: one for key, one in self._by_key.items() if key.kind == "HorizontalPodAutoscaler"}
         staying = {*wanted, *self._wanted.frozen}
@@ -229,6 +231,11 @@ class _Reading:
             key_of_stamp(text): tuple(one for one in taken if one.manager not in self._permissions.take_over)
             for text, taken in stamps.taken.items()
         }
+
+
+def _is_scalable(one: DesiredObject) -> bool:
+    kind = workload_kind(one.key.group, one.key.kind)
+    return (kind is not None and kind.replicas_path == REPLICAS) or at(one.object, REPLICAS) is not None
 
 
 def _with_namespaces(

@@ -1,12 +1,12 @@
 """Compare: what would change in the members. Pure: live objects and the answers to dry runs come in as values."""
 
-from kadm.compare.adoption import REPAIR_MANAGER
 from kadm.compare.desired_object import folds
 from kadm.compare.findings import MemberComparison, Terms
 from kadm.compare.finished import goes_when_finished
 from kadm.compare.guards import Contents, guard
 from kadm.compare.left_fields import REPLICAS, Leaving, contest_digest, leave, sent_for, whole
 from kadm.compare.member import compare_member, questions
+from kadm.compare.ownership import REPAIR_MANAGER
 from kadm.compare.permissions import Permissions
 from kadm.compare.plan import make_plan
 from kadm.compare.preparation import generation_of, prepared, striking

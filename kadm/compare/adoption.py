@@ -7,17 +7,15 @@ Without it a field that ``kubectl apply`` once set stays for ever: its entry sti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
 
-from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, only, union
-from kadm.compare.ownership import entries, is_own, own_entry
-from kadm.model.objects import JsonObject, JsonValue, ObjectKey, Path, at
+from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, only, touches, union
+from kadm.compare.ownership import REPAIR_MANAGER, entries, is_own, own_entry
+from kadm.model.objects import JsonObject, JsonValue, ObjectKey, Path
 from kadm.model.workload import workload_kind
-
-REPAIR_MANAGER = "kadm-repair"
-"""The manager of every write of kadm that is no apply."""
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -59,10 +57,10 @@ def lost(live: JsonObject, fold: Collection[str], *, manager: str, wants: FieldS
     others = [entry for entry in entries(live) if entry not in theirs and not is_own(entry, manager)]
     found: list[Lost] = []
     whole: set[Elements] = set()
-    for elements, name in _fields(theirs):
-        if holds(wants, elements) or elements == _LAST_APPLIED_FIELD:
+    for elements, name, is_leaf in _fields(theirs):
+        if touches(wants, elements) or elements == _LAST_APPLIED_FIELD:
             continue
-        if any(holds(other.get("fieldsV1") or {}, elements) for other in others):
+        if any(touches(other.get("fieldsV1") or {}, elements) for other in others):
             continue
         if any(elements[: len(item)] == item for item in whole):
             continue
@@ -71,8 +69,8 @@ def lost(live: JsonObject, fold: Collection[str], *, manager: str, wants: FieldS
             continue
         if elements[-1][:2] in ("k:", "v:"):
             whole.add(elements)
-        elif isinstance(at(live, path), dict) and at(live, path):
-            continue  # a map goes with the last of its fields, which are listed
+        elif not is_leaf:
+            continue  # it goes with the last of what is in it, which is listed
         found.append(Lost(elements, path, name))
     return tuple(found)
 
@@ -95,7 +93,7 @@ def folded(
             kept_entries.append(entry)
             continue
         theirs: FieldSet = entry.get("fieldsV1") or {}
-        stays = {} if prune else only(theirs, lambda path: in_template(key, path) and not holds(wants, path))
+        stays = {} if prune else only(theirs, lambda path: in_template(key, path) and not touches(wants, path))
         moved = only(theirs, lambda path, stays=stays: path != _LAST_APPLIED_FIELD and not holds(stays, path))  # type: ignore[misc]
         fields = union(fields, moved)
         if stays:
@@ -121,13 +119,16 @@ def in_template(key: ObjectKey, elements: Elements) -> bool:
     return elements[: len(template)] == template
 
 
-def _fields(folded_entries: list[dict[str, Any]]) -> Iterator[tuple[Elements, str]]:
-    """Every field of these entries once, parents first, with the first manager that holds it."""
+def _fields(folded_entries: list[dict[str, Any]]) -> Iterator[tuple[Elements, str, bool]]:
+    """Every field of these entries once, parents first, with the first manager that holds it, and whether they hold
+    nothing below it."""
     seen: dict[Elements, str] = {}
     for entry in folded_entries:
         for elements in members(entry.get("fieldsV1") or {}):
             seen.setdefault(elements, entry.get("manager", ""))
-    yield from sorted(seen.items())
+    ordered = sorted(seen)  # what is below a field comes right behind it
+    for elements, following in zip_longest(ordered, ordered[1:], fillvalue=()):
+        yield elements, seen[elements], following[: len(elements)] != elements
 
 
 def _is_folded(entry: Mapping[str, JsonValue], fold: Collection[str], manager: str, version: str) -> bool:

@@ -8,7 +8,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare.adoption import REPAIR_MANAGER, Lost, foldable, in_template, lost
+from kadm.compare.adoption import Lost, foldable, in_template, lost
 from kadm.compare.difference import Difference, differences, field_changes, leaves, same, taken_from
 from kadm.compare.field_set import FieldSet, locate, shown, union
 from kadm.compare.findings import Findings, Terms
@@ -16,7 +16,7 @@ from kadm.compare.finished import has_finished
 from kadm.compare.kept import is_wrong_without, not_kept
 from kadm.compare.left_fields import struck, whole, without_fields
 from kadm.compare.local import local_differences, wanted_fields
-from kadm.compare.ownership import Holder, all_held, own_entry
+from kadm.compare.ownership import REPAIR_MANAGER, Holder, all_held, own_entry
 from kadm.compare.preparation import generation_of
 from kadm.compare.repairs import immutable_fields, leftovers
 from kadm.compare.secrecy import masked
@@ -30,6 +30,7 @@ from kadm.model.plan import Action, Change, FieldChange, Held, Preparation
 from kadm.model.record import RecordedObject
 
 RECREATE = "kadm.io/recreate"
+SUSPEND = "kadm.io/suspend"
 _NAMED_FIELDS = 3
 
 
@@ -68,7 +69,9 @@ def compare_desired(
 ) -> None:
     """Add to ``found`` what would change of the object, or what stands in the way."""
     key = wanted.key
-    if live is None and has_finished(wanted, recorded):
+    if is_suspended(wanted.object):
+        found.freeze(key, f"it is marked {SUSPEND}")
+    elif live is None and has_finished(wanted, recorded):
         found.unchanged += 1
     elif live is not None and kept_out(live):
         found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
@@ -82,6 +85,11 @@ def compare_desired(
         seen = _seen(wanted, live, recorded, answer, terms)
         _contests(found, seen, terms)
         _classify(found, seen, recorded, terms)
+
+
+def is_suspended(obj: JsonObject) -> bool:
+    """Whether nothing is written to an object, by its own annotation."""
+    return (obj["metadata"].get("annotations") or {}).get(SUSPEND) == "true"
 
 
 def folds(live: JsonObject, recorded: RecordedObject | None, terms: Terms) -> tuple[str, ...]:
@@ -206,7 +214,7 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
                 found.held.append(Held(change=change, why=why, flag=f"--take-over {seen.mark.tool}"))
             elif appliers:
                 found.held.append(_held_by_appliers(change, appliers))
-            elif seen.mark is not None or permissions.may_adopt(seen.key) or seen.key in terms.adopting:
+            elif _may_adopt(seen, terms):
                 found.changes.append(change)
             else:
                 flag = f"--adopt {seen.key.kind.lower()}/{seen.key.name}, or --adopt-all"
@@ -253,7 +261,7 @@ def _removal(seen: _Seen, one: Lost) -> FieldChange:
         path=path_text(path),
         before=masked(seen.key, path, _value(seen.live, one)),
         after=masked(seen.key, path, after),
-        manager="" if one in seen.left_behind else one.manager,
+        manager="" if one in seen.left_behind or one.manager == REPAIR_MANAGER else one.manager,
     )
 
 
@@ -369,6 +377,13 @@ def _held_by_appliers(change: Change, appliers: Sequence[str]) -> Held:
     flags = " ".join(f"--take-over {name}" for name in appliers)
     named = [field.path for field in change.fields if set(field.manager.split(", ")) & set(appliers)]
     return Held(change=change, why=f"{', '.join(appliers)} declares {', '.join(named)} too", flag=flags)
+
+
+def _may_adopt(seen: _Seen, terms: Terms) -> bool:
+    """Whether the object may become kadm's; whoever takes over what another tool declares, means that."""
+    permissions = terms.permissions
+    taken_over = seen.mark is not None or bool(permissions.take_over.intersection(seen.fold))
+    return taken_over or permissions.may_adopt(seen.key) or seen.key in terms.adopting
 
 
 def _taken_over(mark: Mark, terms: Terms) -> bool:

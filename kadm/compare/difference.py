@@ -9,7 +9,7 @@ import msgspec
 
 from kadm.compare.alignment import ORDER, align
 from kadm.compare.noise import without_noise
-from kadm.compare.ownership import Holder, holders
+from kadm.compare.ownership import REPAIR_MANAGER, Holder, holders
 from kadm.compare.secrecy import masked
 from kadm.model.objects import JsonObject, JsonValue, ObjectKey, Path, path_text
 from kadm.model.plan import FieldChange
@@ -60,7 +60,9 @@ def field_changes(
             path=path_text(difference.path),
             before=masked(key, difference.path, difference.before),
             after=masked(key, difference.path, difference.after),
-            manager=", ".join(holder.manager for holder in _foreign(live, difference, manager)),
+            manager=", ".join(
+                holder.manager for holder in _foreign(live, difference, manager) if holder.manager != REPAIR_MANAGER
+            ),
         )
         for difference in found
     )

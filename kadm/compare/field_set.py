@@ -52,7 +52,7 @@ def holds(fields: FieldSet, path: Elements) -> bool:
     return not fields or SELF in fields
 
 
-def leaves_within(fields: FieldSet, path: Elements) -> bool:
+def touches(fields: FieldSet, path: Elements) -> bool:
     """Whether the set holds the field, or anything below it, or a leaf above it that stands for the whole."""
     for element in path:
         if element not in fields:

@@ -103,7 +103,7 @@ def leave(wanted: DesiredObject, rules: Sequence[Leave], live: JsonObject | None
         else:
             paths |= set(found_in(wanted.object, rule.path))
             left.append(LeftField(path=rule.path, why=rule.why))
-    reduced = taken_out(wanted.object, _outermost(paths))
+    reduced = _without_emptied(taken_out(wanted.object, _outermost(paths)), paths)
     return replace(
         wanted,
         object=reduced,
@@ -170,6 +170,16 @@ def _held_by(rule: Leave, live: JsonObject | None) -> Iterator[Elements]:
             below = any(elements[: len(one)] == one for one in named)
             if below and path is not None and not isinstance(at(live, path), dict):
                 yield elements
+
+
+def _without_emptied(obj: JsonObject, paths: Iterable[Path]) -> JsonObject:
+    """The object without the maps that nothing is left in: an empty map is a value, too, and would be owned."""
+    for path in sorted(paths, key=len, reverse=True):
+        for length in range(len(path) - 1, 0, -1):
+            if not isinstance(path[length - 1], str) or at(obj, path[:length]) != {}:
+                break
+            obj = taken_out(obj, [path[:length]])
+    return obj
 
 
 def _outermost(paths: Iterable[Path]) -> set[Path]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kadm.compare.desired_object import after_what, compare_desired
+from kadm.compare.desired_object import SUSPEND, after_what, compare_desired, is_suspended
 from kadm.compare.findings import Findings, MemberComparison, Terms
 from kadm.compare.finished import has_finished
 from kadm.compare.standing import kept_out, standing
@@ -33,6 +33,7 @@ def questions(
         if wanted.key not in live.unread
         and wanted.key not in live.settled
         and wanted.key not in desired.frozen
+        and not is_suspended(wanted.object)
         and (
             wanted.key in live.objects
             or not (after_what(wanted.key, terms.coming) or has_finished(wanted, recorded.get(wanted.key)))
@@ -56,7 +57,7 @@ def compare_member(
         key = wanted.key
         if key in desired.frozen:
             continue
-        if key in live.settled:
+        if key in live.settled and not is_suspended(wanted.object):
             found.unchanged += 1
         elif key in live.unread:
             found.freeze(key, "it could not be read", live.unread[key])
@@ -94,6 +95,9 @@ def _compare_leaving(found: Findings, entry: RecordedObject, live: LiveMember, t
         return
     if kept_out(there):
         found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
+        return
+    if is_suspended(there):
+        found.freeze(key, f"it is marked {SUSPEND}")
         return
     frozen_here = {frozen.namespace for frozen in found.frozen}
     if key.namespace in frozen_here or (key.kind == "Namespace" and key.name in frozen_here):

@@ -11,6 +11,9 @@ from msgspec import Struct
 from kadm.compare.field_set import FieldSet, union
 from kadm.model.objects import JsonObject, Path
 
+REPAIR_MANAGER = "kadm-repair"
+"""The manager of every write of kadm that is no apply."""
+
 
 class Holder(Struct, frozen=True, order=True):
     """A manager that holds a field. ``applies``: it declared it by server-side apply, as another GitOps tool does."""

@@ -8,7 +8,8 @@ from kadm.compare.adoption import LAST_APPLIED, folded
 from kadm.compare.field_set import FieldSet
 from kadm.compare.left_fields import struck, without_fields
 from kadm.compare.merging import guarded, merged, patch_between, taken_out
-from kadm.compare.ownership import all_held, entries
+from kadm.compare.ownership import all_held, entries, own_entry
+from kadm.compare.repairs import let_go, outermost
 from kadm.model.desired import LeftField
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.plan import Preparation
@@ -28,9 +29,13 @@ def prepared(
     It holds the object's resourceVersion, so that one that changed meanwhile is a 409.
     """
     target = live
+    left = [LeftField(path=path, why="") for path in preparation.strike]
     if preparation.repairs:
         metadata = {name: sent["metadata"][name] for name in ("labels", "annotations") if name in sent["metadata"]}
-        target = taken_out(merged(live, {**sent, "metadata": metadata}, all_held(live)), preparation.remove)
+        own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
+        own = without_fields(own, struck(own, left, live))
+        gone = outermost({*preparation.remove, *let_go(live, sent, own, manager)})
+        target = taken_out(merged(live, {**sent, "metadata": metadata}, all_held(live)), gone)
     managed = entries(live)
     if preparation.fold:
         managed = folded(
@@ -38,7 +43,6 @@ def prepared(
         )
         target = taken_out(target, [("metadata", "annotations", LAST_APPLIED)])
     if preparation.strike:
-        left = [LeftField(path=path, why="") for path in preparation.strike]
         managed = [_without(entry, left, live, manager) for entry in managed]
     if managed != entries(live):
         target = {**target, "metadata": {**target["metadata"], "managedFields": managed}}

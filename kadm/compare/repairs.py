@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kadm.compare.adoption import Lost, lost
 from kadm.compare.difference import same
-from kadm.compare.field_set import Elements, FieldSet, holds, leaves_within, locate, members
+from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, touches
 from kadm.compare.merging import guarded, merged, patch_between, taken_out
 from kadm.compare.ownership import all_held, entries, is_own, own_entry
 from kadm.model.field_path import parse_path
@@ -30,6 +30,9 @@ _IMMUTABLE = (
     "cannot be changed",
 )
 """What API servers say of a field that cannot change, in lower case."""
+
+_CONVERTED = "autoscaling.alpha.kubernetes.io/"
+"""Annotations that hold what an older version of a kind has no fields for: they are fields in disguise."""
 
 _NEVER_LEFT_BEHIND = frozenset({"apiVersion", "kind", "metadata", "status"})
 _DEEP_ENOUGH = 2
@@ -91,15 +94,29 @@ def mended(live: JsonObject, sent: JsonObject, faults: Sequence[Fault], manager:
     shape = all_held(live)
     own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
     target = merged(live, {**sent, "metadata": _known(sent["metadata"])}, shape)
-    gone = {
-        path
-        for elements in members(own)
-        if locate(sent, elements) is None and not _is_held(live, elements, manager)
-        if (path := locate(live, elements)) is not None and elements[0] != "f:metadata"
-    }
+    gone = let_go(live, sent, own, manager)
     gone |= {path for fault in faults for path in _in_the_way(live, target, sent, fault, shape)}
-    remove = tuple(sorted(_outermost(gone), key=str))
+    remove = tuple(sorted(outermost(gone), key=str))
     return _step_to(live, taken_out(target, remove), remove) if remove else None
+
+
+def let_go(live: JsonObject, sent: JsonObject, own: FieldSet, manager: str) -> set[Path]:
+    """Where kadm's own fields stand in the live object that git does not have any more, and nobody else holds.
+
+    Whole maps and items where git has nothing of them: the defaults in them are no use alone.
+    """
+    found = set()
+    for elements in members(own):
+        if elements[0] == "f:metadata":
+            continue
+        for length in range(1, len(elements) + 1):
+            whole = elements[:length]
+            if locate(sent, whole) is None and not _is_held(live, whole, manager):
+                path = locate(live, whole)
+                if path is not None:
+                    found.add(path)
+                break
+    return found
 
 
 def unsettled(
@@ -115,7 +132,7 @@ def unsettled(
     paths = {path for one in rest if (path := locate(answer, one.elements)) is not None}
     if not paths:
         return None
-    remove = tuple(sorted(_outermost(paths), key=str))
+    remove = tuple(sorted(outermost(paths), key=str))
     return _step_to(live, taken_out(answer, remove), remove)
 
 
@@ -173,13 +190,15 @@ def _names(obj: JsonValue, element: str, step: str | int) -> bool:
 
 def _is_held(obj: JsonObject, elements: Elements, manager: str) -> bool:
     """Whether somebody else holds a field, or something below it."""
-    return any(
-        leaves_within(entry.get("fieldsV1") or {}, elements) for entry in entries(obj) if not is_own(entry, manager)
-    )
+    return any(touches(entry.get("fieldsV1") or {}, elements) for entry in entries(obj) if not is_own(entry, manager))
 
 
 def _unheld(obj: JsonObject, held: FieldSet) -> Iterator[tuple[Elements, Path]]:
     """The fields of the object that nobody holds, outermost only, in keys alone."""
+    for name in sorted(at(obj, ("metadata", "annotations")) or {}):
+        elements = ("f:metadata", "f:annotations", f"f:{name}")
+        if name.startswith(_CONVERTED) and not touches(held, elements):
+            yield elements, ("metadata", "annotations", name)
     for name in sorted(obj.keys() - _NEVER_LEFT_BEHIND):
         yield from _unheld_below(obj[name], held.get(f"f:{name}"), (f"f:{name}",), (name,))
 
@@ -194,5 +213,6 @@ def _unheld_below(
             yield from _unheld_below(value[name], held.get(f"f:{name}"), (*elements, f"f:{name}"), (*path, name))
 
 
-def _outermost(paths: set[Path]) -> set[Path]:
+def outermost(paths: set[Path]) -> set[Path]:
+    """The paths without those that stand below another of them."""
     return {path for path in paths if not any(path[:length] in paths for length in range(1, len(path)))}

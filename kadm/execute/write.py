@@ -66,7 +66,7 @@ async def write(
         case "update" | "own" | "adopt":
             sent = _sent(change, set_id)
             await _prepare(connection, resource, change, sent, manager=manager)
-            applied = await server_side_apply(connection, resource, sent, manager=manager, force=change.force)
+            applied = await _apply(connection, resource, change, sent, manager=manager)
             return _written(change, applied.object, "adopted" if change.action == "adopt" else None)
         case "recreate":
             await _remove(connection, resource, change, timeout_s=gone_timeout_s)
@@ -120,6 +120,21 @@ async def _create(
         object=str(change.key),
     )
     return replace(_written(change, applied.object, "adopted"), note=appeared)
+
+
+async def _apply(
+    connection: Connection, resource: ApiResource, change: Change, sent: JsonObject, *, manager: str
+) -> Applied:
+    """The apply itself: forced where the plan named whom it takes from, or where kadm's own repair alone is in the way.
+
+    A conflict names every holder, so that nobody else's field is taken with the repair's.
+    """
+    try:
+        return await server_side_apply(connection, resource, sent, manager=manager, force=change.force)
+    except MemberRefused as error:
+        if error.status != 409 or _holders(error) != [REPAIR_MANAGER]:
+            raise
+    return await server_side_apply(connection, resource, sent, manager=manager, force=True)
 
 
 async def _prepare(
