@@ -27,6 +27,13 @@ spec: {schedulingMode: Duplicate}
 """
 
 
+CLUSTER = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: FederatedCluster
+metadata: {{name: {name}}}
+"""
+
+
 @pytest.fixture
 def tools(tmp_path: Path) -> Tools:
     """kadm and kubectl, working in the test's own directory."""
@@ -55,8 +62,8 @@ def fleet(tools: Tools, sandbox: Path) -> Callable[..., Path]:
             file.write_text(text, encoding="utf-8")
         for folder in ("clusters", "manifests", "policies"):
             (root / folder).mkdir(exist_ok=True)
-        for number in range(1, members + 1):
-            tools.kadm("-C", root, "join", f"member{number}", "--context", f"member{number}")
+        for number in range(1, members + 1):  # as join writes it, which has tests of its own
+            (root / f"clusters/member{number}.yaml").write_text(CLUSTER.format(name=f"member{number}"))
         return root
 
     return make
