@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from kadm.compare import MemberComparison, Permissions, make_plan
 from kadm.compare.drift import without_drift
 from kadm.compare.moves import moves
+from kadm.compare.waves import waves_of
 from kadm.comparing import Compared, compare_in_member
 from kadm.errors import Problem, UsageError
 from kadm.members.capacity import read_capacity
@@ -171,6 +172,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
             decisions=decisions,
             desired=desired,
             observation=observation,
+            waves=waves_of(repo.fleet.spec.rollout, repo.clusters),
             problems=[_suspended(name) for name in sorted(suspended)],
         ),
         gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},

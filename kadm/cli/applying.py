@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from kadm.cli.asking import confirmed
 from kadm.cli.console import Console
+from kadm.cli.ending import ending
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import PlanOutput
 from kadm.cli.plan_json import encode, report_document
@@ -14,14 +16,14 @@ from kadm.cli.planning import Asked, opened
 from kadm.cli.progress import progress
 from kadm.cli.show_plan import show
 from kadm.errors import Problem, UsageError
-from kadm.execute import deliver
+from kadm.execute import Stop, deliver
 from kadm.execute.locking import in_words
 from kadm.model.plan import Action
 from kadm.model.report import Report
 
 if TYPE_CHECKING:
     from kadm.compare import Permissions
-    from kadm.model.plan import Held, Plan
+    from kadm.model.plan import Held, Plan, PlannedWave
     from kadm.model.planned import Planned
 
 
@@ -48,8 +50,8 @@ async def run_apply(
     lock_timeout_s: float,
     as_json: bool,
     allow_unplaced: bool,
-) -> ExitCode:
-    """One apply. Raises UsageError where nobody can be asked and ``yes`` was not given."""
+) -> int:
+    """The exit code of one apply. Raises UsageError where nobody can be asked and ``yes`` was not given."""
     if not yes and not console.interactive:
         raise UsageError("apply asks before it writes, and nobody is here to answer", hint="kadm apply --yes")
 
@@ -62,19 +64,32 @@ async def run_apply(
             console.problems([*found.plan.problems, *(_held(one) for one in found.plan.held)])
         return not found.plan.changes or yes or await confirmed(console, "Do this?")
 
-    async with opened(asked, permissions) as (repo, pool, choices):
-        with progress(console) as listener:
-            delivery = await deliver(
-                repo,
-                pool,
-                choices,
-                accept=accept,
-                wait=wait,
-                timeout_s=timeout_s,
-                lock_timeout_s=lock_timeout_s,
-                waiting=lambda member, lease: console.info(f"waiting: {in_words(member, lease)}"),
-                listener=listener,
-            )
+    async def go_on(wave: PlannedWave) -> bool:
+        return console.interactive and await confirmed(console, f"{wave.name} is well. Go on with the next wave?")
+
+    stop = Stop()
+    with ending(stop, console) as ended:
+        try:
+            async with opened(asked, permissions) as (repo, pool, choices):
+                with progress(console) as listener:
+                    delivery = await deliver(
+                        repo,
+                        pool,
+                        choices,
+                        accept=accept,
+                        wait=wait,
+                        timeout_s=timeout_s,
+                        lock_timeout_s=lock_timeout_s,
+                        waiting=lambda member, lease: console.info(f"waiting: {in_words(member, lease)}"),
+                        listener=listener,
+                        go_on=go_on,
+                        stop=stop,
+                    )
+        except asyncio.CancelledError:
+            if ended.number is None:
+                raise
+            console.info("interrupted: " + ("the next apply finishes it" if stop.working else "nothing was written"))
+            return ended.code
     plan, report = delivery.planned.plan, delivery.report
     if report is None:
         console.info("nothing was done")
@@ -85,9 +100,11 @@ async def run_apply(
         _tell(console, plan, report)
     told = () if as_json else (*plan.problems, *plan.unread)
     console.problems(problem for problem in _problems(report) if problem not in told)
+    if stop.asked and any(one.result != "done" for one in report.results):
+        return ended.code
     return exit_code(
         problems=(*plan.problems, *report.problems),
-        partial=bool(report.unread),
+        partial=bool(report.unread) or any(one.result == "paused" for one in report.results),
         failed=bool(report.held)
         or any(one.result in ("failed", "held", "not ready") for one in report.results)
         or (not allow_unplaced and any(one.replicas for one in plan.unplaced)),
@@ -122,11 +139,11 @@ def _problems(report: Report) -> list[Problem]:
         if one.problem is None:
             continue
         problem = one.problem
-        if one.result in ("skipped", "held"):
+        if one.result in ("skipped", "held", "paused"):
             change = one.change
             problem = Problem(
                 what=f"not done ({one.change.action}): {problem.what}",
-                severity="warning" if one.result == "skipped" else "error",
+                severity="error" if one.result == "held" else "warning",
                 member=change.cluster,
                 object=named(change.key),
             )

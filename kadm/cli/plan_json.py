@@ -36,6 +36,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             }
             for move in plan.moves
         ],
+        "waves": [{"name": one.name, "clusters": list(one.members), "pause": one.pause} for one in plan.waves],
         "changes": [_change(change) for change in plan.changes],
         "held": [_held(held) for held in plan.held],
         "unplaced": [{**_object(one.key), "replicas": one.replicas, "why": one.why} for one in plan.unplaced],

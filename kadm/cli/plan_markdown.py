@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kadm.cli.console import one_line
 from kadm.cli.merging import merged
 from kadm.cli.plan_groups import LEAVING, Group, Groups
-from kadm.cli.plan_text import MARKS, named, numbers, shown, summary_line
+from kadm.cli.plan_text import MARKS, named, numbers, shown, summary_line, wave_lines
 from kadm.model.plan import Plan
 
 LIMIT_BYTES = 60_000
@@ -37,6 +37,7 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
         head,
         [
             ("Moves between members", [_move(plan, index) for index in range(len(plan.moves))]),
+            ("Waves: each is well before the next", [_code(line) for line in wave_lines(plan)]),
             ("Held back", [_held(plan, index) for index in range(len(plan.held))]),
             ("Placed nowhere", [_unplaced(plan, index) for index in range(len(plan.unplaced))]),
             ("Frozen: left exactly as they are", _frozen(plan)),

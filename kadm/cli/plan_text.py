@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kadm.cli.plan_groups import Group, Groups
+from kadm.cli.plan_groups import LISTED, Group, Groups
 from kadm.model.objects import JsonValue, ObjectKey
 from kadm.model.plan import Action, FieldChange, Held, Plan
 
@@ -52,6 +52,9 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
         yield Text("\nMoves between members", style="bold")
         for move in plan.moves:
             yield Text(f"  {named(move.key)}: {numbers(move.leaves, '-')} → {numbers(move.arrives, '+')}")
+    if lines := wave_lines(plan):
+        yield Text("\nWaves: each is well before the next", style="bold")
+        yield from (Text(f"  {line}") for line in lines)
     if plan.held:
         yield Text("\nHeld back", style="bold")
         yield from (_held_line(held) for held in plan.held)
@@ -77,6 +80,19 @@ def summary_line(plan: Plan) -> str:
         return f"No changes: {summary.unchanged} objects are as the repository says."
     held = f", {len(plan.held)} held back" if plan.held else ""
     return f"Plan: {', '.join(parts) or 'nothing to do'}; {summary.unchanged} unchanged{held}."
+
+
+def wave_lines(plan: Plan) -> list[str]:
+    """``canary: member1 (3 changes), then a pause`` for every wave with changes; empty where one begins with all."""
+    lines = []
+    for wave in plan.waves:
+        count = sum(change.cluster in wave.members for change in plan.changes)
+        if count:
+            more = len(wave.members) - LISTED
+            names = ", ".join(wave.members[:LISTED]) + (f" and {more} more" if more > 0 else "")
+            pause = ", then a pause" if wave.pause else ""
+            lines.append(f"{wave.name}: {names} ({count} change{'s' * (count > 1)}){pause}")
+    return lines
 
 
 def named(key: ObjectKey) -> str:

@@ -10,7 +10,7 @@ from kadm.errors import Problem
 from kadm.model.decision import Decisions
 from kadm.model.desired import Desired
 from kadm.model.observation import Observation
-from kadm.model.plan import Change, Plan, Summary, Unplaced
+from kadm.model.plan import Change, Plan, PlannedWave, Summary, Unplaced
 
 
 def make_plan(
@@ -22,6 +22,7 @@ def make_plan(
     desired: Desired,
     observation: Observation,
     problems: Sequence[Problem] = (),
+    waves: tuple[PlannedWave, ...] = (),
 ) -> Plan:
     """The plan: changes sorted by member and key, what is held back, and everything that went wrong on the way."""
     ordered = sorted(comparisons, key=lambda comparison: comparison.member)
@@ -34,6 +35,7 @@ def make_plan(
         held=tuple(held for comparison in ordered for held in comparison.held),
         placements=placements(desired),
         moves=moves(decisions, {name: state.record for name, state in observation.read.items()}),
+        waves=waves,
         summary=_summary(changes, unchanged=sum(comparison.unchanged for comparison in ordered)),
         unread=tuple(unread.problem for unread in observation.unread.values()),
         unplaced=_unplaced(decisions, desired),

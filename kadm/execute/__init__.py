@@ -4,6 +4,7 @@ from kadm.execute.deliver import Delivery, deliver
 from kadm.execute.events import Event, Listener
 from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Locked
 from kadm.execute.run import DEFAULT_TIMEOUT_S, execute
+from kadm.execute.stop import Stop
 
 __all__ = [
     "DEFAULT_LOCK_TIMEOUT_S",
@@ -12,6 +13,7 @@ __all__ = [
     "Event",
     "Listener",
     "Locked",
+    "Stop",
     "deliver",
     "execute",
 ]

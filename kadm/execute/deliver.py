@@ -16,7 +16,8 @@ from kadm import pipeline
 from kadm.execute.events import Listener, nobody
 from kadm.execute.extent import written
 from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Waiting, locking, other_writers
-from kadm.execute.run import DEFAULT_TIMEOUT_S, execute
+from kadm.execute.run import DEFAULT_TIMEOUT_S, GoOn, execute, not_without_a_person
+from kadm.execute.stop import Stop
 from kadm.members.connection import Connection
 from kadm.members.pool import MemberPool
 from kadm.members.record import record_name
@@ -48,6 +49,8 @@ async def deliver(
     lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
     waiting: Waiting = lambda _member, _lease: None,
     listener: Listener = nobody,
+    go_on: GoOn = not_without_a_person,
+    stop: Stop | None = None,
 ) -> Delivery:
     """Make the members hold what the repository says. Nothing is written before ``accept`` says yes.
 
@@ -68,7 +71,14 @@ async def deliver(
                 return Delivery(planned=again, report=None)
             planned = again
         report = await execute(
-            planned, pool, wait=wait, timeout_s=timeout_s, listener=listener, locked_out=locks.problems
+            planned,
+            pool,
+            wait=wait,
+            timeout_s=timeout_s,
+            listener=listener,
+            locked_out=locks.problems,
+            go_on=go_on,
+            stop=stop,
         )
     return Delivery(planned=planned, report=replace(report, problems=(*locks.warnings, *report.problems)))
 

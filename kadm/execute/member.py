@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,21 +16,29 @@ from kadm.execute.events import Event, Listener, Stage
 from kadm.execute.extent import intent
 from kadm.execute.order import CRDS, rank
 from kadm.execute.stamping import stamp_objects
+from kadm.execute.stop import INTERRUPTED, Stop
 from kadm.execute.wait import is_ready, wait_ready, waits_for
 from kadm.execute.write import Written, refused, write
 from kadm.members.connection import Connection
 from kadm.members.discovery import discover
 from kadm.members.live import served
-from kadm.members.record import write_record
+from kadm.members.record import DocumentConflict, read_record, write_record
+from kadm.members.refusal import ManifestRefused
 from kadm.members.together import together
 from kadm.model.applyset import applyset_id
 from kadm.model.objects import ObjectKey
-from kadm.model.observation import MemberState
+from kadm.model.observation import ApiResource, MemberState
 from kadm.model.plan import Change
 from kadm.model.planned import Planned
 from kadm.model.record import Record
 from kadm.model.report import ChangeResult, Result
 from kadm.model.status import Health
+
+SCHEMA_SETTLES_S = 10.0
+"""So long after a CRD was written a custom object that is refused is tried again: its schema comes a little later."""
+
+SCHEMA_PAUSE_S = 0.3
+CONFLICT_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 
 
 @dataclass
@@ -44,6 +53,7 @@ class MemberRun:
     planned: Planned
     timeout_s: float
     listener: Listener
+    stop: Stop
     results: dict[ObjectKey, ChangeResult] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     record: Record | None = None
@@ -52,6 +62,9 @@ class MemberRun:
     versions: dict[ObjectKey, str] = field(default_factory=dict)
     digests: dict[ObjectKey, str] = field(default_factory=dict)
     removed: set[ObjectKey] = field(default_factory=set)
+    written_s: dict[ObjectKey, float] = field(default_factory=dict)
+    """When each object was written, as a time of the event loop: its readiness is waited for from then on."""
+    storing: asyncio.Lock = field(default_factory=asyncio.Lock)
     health: dict[ObjectKey, Health] = field(default_factory=dict)
     """What was waited for already, each object at most once."""
 
@@ -65,13 +78,16 @@ class MemberRun:
         return [change for change in self.planned.plan.changes if change.cluster == self.name]
 
     async def begin(self) -> None:
-        """Write the record: intents for all that will be made, and the decisions. Nothing is sent where it says so.
+        """Write the record: intents for all that will be made, and the decisions. Nothing is sent where it says so,
+        or where this was done already.
 
         Raises DocumentConflict where another writer was here since the plan: nothing may be written then.
         """
-        self._tell("recording")
-        self.uids |= self.planned.found.get(self.name, {})
-        self.record = await self._store(intent(self.planned, self.state), self.state.record)
+        async with self.storing:
+            if self.record is None:
+                self._tell("recording")
+                self.uids |= self.planned.found.get(self.name, {})
+                self.record = await self._store(intent(self.planned, self.state), self.state.record)
 
     async def apply(self, changes: Iterable[Change]) -> None:
         """Create and update, rank after rank. What fails is in ``results``; the rest goes on."""
@@ -84,9 +100,10 @@ class MemberRun:
 
     async def confirm(self) -> None:
         """Write the uids of what was made into the record, before anything is deleted."""
-        assert self.record is not None, "begin comes first"
-        record = confirmed(self.record, self.uids, self.origins, self.versions, self.digests)
-        self.record = await self._store(record, self.record)
+        async with self.storing:
+            assert self.record is not None, "begin comes first"
+            record = confirmed(self.record, self.uids, self.origins, self.versions, self.digests)
+            self.record = await self._store(record, self.record)
 
     async def wait(self, changes: Collection[Change]) -> None:
         """Wait until what was changed is ready; what is not becomes ``not ready`` in ``results``, with the reason."""
@@ -100,11 +117,14 @@ class MemberRun:
         """The health of these objects, once they are ready or the time is over; none is waited for twice."""
         desired = self.planned.desired.members.get(self.name)
         versions = {one.key: one.version for one in desired.objects} if desired else {}
+        now_s = asyncio.get_running_loop().time()
+        due = {key: versions.get(key, "") for key in keys if key not in self.health}
         self.health |= await wait_ready(
             self.connection,
             self.state,
-            {key: versions.get(key, "") for key in keys if key not in self.health},
-            timeout_s=self.timeout_s,
+            due,
+            deadlines={key: self.written_s.get(key, now_s) + self.timeout_s for key in due},
+            stop=self.stop,
             tell=lambda key, seen: self._tell("waiting", key, "" if is_ready(seen) else seen.reason),
         )
         return {key: self.health[key] for key in sorted(keys)}
@@ -155,28 +175,62 @@ class MemberRun:
     async def _store(self, record: Record, stored: Record | None) -> Record:
         if stored is not None and record == stored:
             return stored
+        for pause_s in CONFLICT_PAUSES_S:
+            try:
+                return await write_record(self.connection, record)
+            except DocumentConflict:
+                # Whoever only touched the ConfigMap's metadata is no other writer of the record.
+                found = await read_record(self.connection, record.fleet, member_uid=record.member_uid)
+                if stored is None or found is None:
+                    raise
+                if replace(found, resource_version=stored.resource_version) != stored:
+                    raise
+                record, stored = replace(record, resource_version=found.resource_version), found
+                await asyncio.sleep(pause_s)
         return await write_record(self.connection, record)
 
     async def _write(self, change: Change, stage: Stage) -> None:
-        fleet = self.planned.repo.fleet
+        if self.stop.asked:
+            self._settle(change, "skipped", Problem(what=INTERRUPTED, member=self.name, object=str(change.key)))
+            return
         resource = served(self.state, change.key, change.version)
         if resource is None or (change.desired is not None and resource.version != change.version):
             self._settle(change, "failed", self._not_served(change))
             return
         try:
-            written = await write(
-                self.connection,
-                resource,
-                change,
-                manager=fleet.field_manager,
-                set_id=applyset_id(fleet.record_name),
-            )
+            written = await self._written(resource, change)
         except MemberRefused as error:
             self._settle(change, "failed", refused(change, error))
             return
         self._note(change, written)
         self._settle(change, "done", None)
         self._tell(stage, change.key)
+
+    async def _written(self, resource: ApiResource, change: Change) -> Written:
+        """One change, tried again while the member may not have taken in a CRD that was just written."""
+        fleet = self.planned.repo.fleet
+        while True:
+            try:
+                return await write(
+                    self.connection,
+                    resource,
+                    change,
+                    manager=fleet.field_manager,
+                    set_id=applyset_id(fleet.record_name),
+                )
+            except ManifestRefused:
+                if asyncio.get_running_loop().time() >= self._schema_deadline_s(change.key.group) or self.stop.asked:
+                    raise
+            await self.stop.pause(SCHEMA_PAUSE_S)
+
+    def _schema_deadline_s(self, group: str) -> float:
+        """Until when the schema of this group may still be on its way; past where no CRD of it was written."""
+        times = [
+            written_s + SCHEMA_SETTLES_S
+            for key, written_s in self.written_s.items()
+            if key.kind == "CustomResourceDefinition" and key.name.partition(".")[2] == group
+        ]
+        return max(times, default=0.0)
 
     def _note(self, change: Change, written: Written) -> None:
         if change.action in ("delete", "release"):
@@ -202,6 +256,8 @@ class MemberRun:
         return key in self.results and self.results[key].result == "done"
 
     def _settle(self, change: Change, result: Result, problem: Problem | None) -> None:
+        if result == "done":
+            self.written_s[change.key] = asyncio.get_running_loop().time()
         self.results[change.key] = ChangeResult(change=change, result=result, problem=problem)
 
     def _tell(self, stage: Stage, key: ObjectKey | None = None, text: str = "") -> None:
@@ -212,7 +268,7 @@ class MemberRun:
 
     def _not_ready(self, change: Change, seen: Health) -> Problem:
         return Problem(
-            what=f"not ready after {self.timeout_s:g} s",
+            what="interrupted while waiting for it" if self.stop.asked else f"not ready after {self.timeout_s:g} s",
             member=self.name,
             object=str(change.key),
             why=f"{seen.code}: {seen.reason}" if seen.reason else seen.code,

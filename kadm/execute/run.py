@@ -1,26 +1,39 @@
-"""Carrying out a plan: every member side by side, tied together only by moves."""
+"""Carrying out a plan: wave after wave, the members of a wave side by side, tied together only by moves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
 from kadm.errors import MemberError, Problem
 from kadm.execute.arrivals import Arrivals
 from kadm.execute.events import Listener, nobody
-from kadm.execute.extent import written
+from kadm.execute.extent import reached, written
 from kadm.execute.member import MemberRun
-from kadm.execute.wait import is_ready
+from kadm.execute.steps import write_member
+from kadm.execute.stop import INTERRUPTED, Stop
+from kadm.execute.turns import Turns
+from kadm.execute.wait import is_ready, waits_for
+from kadm.execute.waves import changed_in, sequence, why_not_well
 from kadm.members.connection import Connection
 from kadm.members.pool import MemberPool
 from kadm.members.together import together
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Change
+from kadm.model.plan import PlannedWave
 from kadm.model.planned import Planned
 from kadm.model.report import Report
+from kadm.model.status import Health
 
 DEFAULT_TIMEOUT_S = 300.0
+
+GoOn = Callable[[PlannedWave], Awaitable[bool]]
+"""Whether the next wave may begin after this one, which is well and has a pause after it."""
+
+
+async def not_without_a_person(_wave: PlannedWave) -> bool:
+    """Nobody is here to say that it may go on: the next apply does."""
+    return False
 
 
 async def execute(
@@ -31,111 +44,148 @@ async def execute(
     timeout_s: float = DEFAULT_TIMEOUT_S,
     listener: Listener = nobody,
     locked_out: Mapping[str, Problem] = MappingProxyType({}),
+    go_on: GoOn = not_without_a_person,
+    stop: Stop | None = None,
 ) -> Report:
     """Do what the plan says, and report what became of each change.
 
-    ``wait``: wait until what was changed is ready, at most ``timeout_s`` per member; moves are waited for in any case.
-    ``locked_out`` are members that may not be written, with why. Killed at any point, the next run finishes the work:
-    the record was written first.
+    ``wait``: wait until what was changed is ready, each object at most ``timeout_s``; moves, and waves that others
+    follow, are waited for in any case. ``locked_out`` are members that may not be written, with why. ``stop`` ends the
+    run early. Killed at any point, the next run finishes the work: the record was written first.
     """
-    runs = {
-        name: MemberRun(pool.connection(name), state, planned, timeout_s, listener)
-        for name, state in written(planned).items()
-    }
-    arrivals = Arrivals(planned.plan.moves)
-    for name in {target for move in planned.plan.moves for target in move.arrives} - runs.keys():
-        arrivals.lost(name, "nothing is written there")
-    lost: dict[str, Problem] = {}
+    work = _Work(planned, pool, wait=wait, timeout_s=timeout_s, listener=listener, go_on=go_on, stop=stop or Stop())
+    work.stop.working = True
+    for name, problem in locked_out.items():
+        work.lose(name, problem)
+    with _writing([pool.connection(name) for name in work.runs if name not in locked_out]):
+        await together(
+            {"waves": work.lead()}
+            | {f"member {name}": work.write(name) for name in work.runs if name not in locked_out}
+        )
+    return work.report()
 
-    async def one(run: MemberRun) -> None:
-        if run.name in locked_out:
-            lose(run, locked_out[run.name])
-            return
+
+class _Work:
+    """One plan being carried out."""
+
+    def __init__(
+        self,
+        planned: Planned,
+        pool: MemberPool,
+        *,
+        wait: bool,
+        timeout_s: float,
+        listener: Listener,
+        go_on: GoOn,
+        stop: Stop,
+    ) -> None:
+        self.runs = {
+            name: MemberRun(pool.connection(name), state, planned, timeout_s, listener, stop)
+            for name, state in written(planned).items()
+        }
+        self._standing = {
+            name: self.runs.get(name) or MemberRun(pool.connection(name), state, planned, timeout_s, listener, stop)
+            for name, state in reached(planned).items()
+        }
+        self._planned = planned
+        self._waves = list(sequence(planned.plan))
+        self._wait = wait
+        self._go_on = go_on
+        self.stop = stop
+        self._lost: dict[str, Problem] = {}
+        self._turns = Turns(self.runs)
+        self._arrivals = Arrivals(planned.plan.moves)
+        for name in {target for move in planned.plan.moves for target in move.arrives} - self.runs.keys():
+            self._arrivals.lost(name, "nothing is written there")
+
+    async def write(self, name: str) -> None:
+        """All writes to one member."""
+        run = self.runs[name]
         try:
-            await _member(run, arrivals, wait=wait)
+            await write_member(run, self._arrivals, self._turns, wait=self._wait or bool(self._after(name)))
         except MemberError as error:
-            lose(run, error.problem)
+            self.lose(name, error.problem)
 
-    def lose(run: MemberRun, problem: Problem) -> None:
-        lost[run.name] = problem
-        run.give_up(run.changes, "skipped", f"the member was lost: {problem.what}")
-        arrivals.lost(run.name, problem.what)
+    def lose(self, name: str, problem: Problem) -> None:
+        """Give a member up: nothing more is written there."""
+        if name not in self.runs:
+            return
+        self._lost[name] = problem
+        self.runs[name].give_up(self.runs[name].changes, "skipped", f"the member was lost: {problem.what}")
+        self._arrivals.lost(name, problem.what)
+        self._turns.over(name, problem.what)
 
-    with _writing([pool.connection(name) for name in runs if name not in locked_out]):
-        await together({f"member {name}": one(run) for name, run in runs.items()})
-    ordered = [runs[name] for name in sorted(runs)]
-    return Report(
-        results=tuple(result for run in ordered for result in run.ordered_results()),
-        held=planned.plan.held,
-        unread=(*planned.plan.unread, *(lost[name] for name in sorted(lost))),
-        problems=tuple(problem for run in ordered for problem in run.problems),
-    )
+    async def lead(self) -> None:
+        """Let one wave after the other begin, each when the one before it is well."""
+        for index, wave in enumerate(self._waves):
+            members = [name for name in wave.members if name in self.runs]
+            for name in members:
+                self._turns.come(name)
+            for name in members:
+                await self._turns.until_over(name)
+            later = [name for one in self._waves[index + 1 :] for name in one.members if name in self.runs]
+            if not later:
+                return
+            if why := await self._why_stay(wave, later, began=bool(members)):
+                for name in later:
+                    self._turns.refuse(name, why)
+                return
 
+    async def _why_stay(self, wave: PlannedWave, later: Collection[str], *, began: bool) -> str:
+        """Why no later wave may begin, in words; empty where the next one may."""
+        plan = self._planned.plan
+        keys = changed_in(plan, later)
+        standing = await self._not_ready(wave, keys) if not self.stop.asked else {}
+        if self.stop.asked:
+            self._turns.refused_as = "skipped"
+            return INTERRUPTED
+        why = why_not_well(
+            wave,
+            plan,
+            results=[one for name in wave.members if name in self.runs for one in self.runs[name].ordered_results()],
+            lost=self._lost,
+            standing=standing,
+            later=keys,
+        )
+        if why:
+            return f"its wave has not begun: {why}"
+        if wave.pause and began and not await self._go_on(wave):
+            self._turns.refused_as = "paused"
+            return f"its wave has not begun: there is a pause after {wave.name}; the next apply goes on"
+        return ""
 
-async def _member(run: MemberRun, arrivals: Arrivals, *, wait: bool) -> None:
-    """All writes to one member. Raises MemberError where it is lost on the way."""
-    leaving = arrivals.leaving(run.name)
-    changes = run.changes
-    removals = [change for change in changes if change.action in ("delete", "release")]
-    shrinking = [change for change in changes if change.key in leaving]
-    first = [change for change in changes if change not in removals and change not in shrinking]
-    await run.begin()
-    await run.apply(first)
-    await run.confirm()
-    await _report_arrivals(run, arrivals)
-    unfinished = await _shrink(run, arrivals, shrinking)
-    if wait:
-        await run.wait([change for change in (*first, *shrinking) if change.action != "delete"])
-    await _prune(run, [change for change in removals if change not in shrinking])
-    await run.finish(unfinished=unfinished | await _elsewhere_unfinished(run, arrivals))
-    await run.stamp()
+    async def _not_ready(self, wave: PlannedWave, keys: Collection[ObjectKey]) -> dict[str, Mapping[ObjectKey, Health]]:
+        """Member → workload → health, for what later waves change and what is not ready in this one."""
 
+        async def one(name: str) -> dict[ObjectKey, Health]:
+            run = self._standing[name]
+            desired = self._planned.desired.members.get(name)
+            here = {wanted.key for wanted in desired.objects} & set(keys) if desired else set()
+            due = waits_for(sorted(here - run.results.keys()))
+            try:
+                health = await run.wait_for(due)
+            except MemberError as error:
+                self._lost[name] = error.problem
+                return {}
+            return {key: seen for key, seen in health.items() if not is_ready(seen)}
 
-async def _report_arrivals(run: MemberRun, arrivals: Arrivals) -> None:
-    """Wait for what moves here, changed in this run or before, and tell the members that it leaves."""
-    for key in arrivals.expected_in(run.name):
-        if (result := run.results.get(key)) is not None and result.result == "failed":
-            arrivals.say(run.name, key, result.problem.what if result.problem else "it failed")
-    for key, seen in (await run.wait_for(arrivals.expected_in(run.name))).items():
-        arrivals.say(run.name, key, "" if is_ready(seen) else f"{seen.code}: {seen.reason}")
+        members = [name for name in wave.members if name in self._standing and name not in self._lost]
+        return dict(await together({name: one(name) for name in members}))
 
+    def _after(self, name: str) -> list[str]:
+        """The members of later waves that are written."""
+        at = next(index for index, wave in enumerate(self._waves) if name in wave.members)
+        return [other for wave in self._waves[at + 1 :] for other in wave.members if other in self.runs]
 
-async def _shrink(run: MemberRun, arrivals: Arrivals, shrinking: list[Change]) -> set[ObjectKey]:
-    """Shrink each source whose move has arrived everywhere; the others keep their replicas and are returned."""
-    unfinished = set()
-    for key in sorted(arrivals.leaving(run.name)):
-        own = [change for change in shrinking if change.key == key]
-        if why_not := await arrivals.all_arrived(key):
-            unfinished.add(key)
-            run.give_up(own, "held", f"it keeps its replicas here until they are ready elsewhere; {why_not}")
-            continue
-        await run.apply([change for change in own if change.action not in ("delete", "release")])
-        await run.delete([change for change in own if change.action in ("delete", "release")])
-    return unfinished
-
-
-async def _prune(run: MemberRun, removals: list[Change]) -> None:
-    """Delete what left the repository, but nothing in a namespace where something new is not well: it may be needed."""
-    ill = {
-        one.change.key.namespace
-        for one in run.results.values()
-        if one.result in ("failed", "not ready", "held") and one.change.key.namespace
-    }
-    kept = [
-        change
-        for change in removals
-        if change.key.namespace in ill or (change.key.kind == "Namespace" and change.key.name in ill)
-    ]
-    await run.delete([change for change in removals if change not in kept])
-    run.give_up(kept, "held", "it stays until everything else in its namespace is well")
-
-
-async def _elsewhere_unfinished(run: MemberRun, arrivals: Arrivals) -> set[ObjectKey]:
-    """Moves that arrive here and have not ended everywhere: this member's record keeps them, too.
-
-    A member that arrives sooner than another waits for it: its record would else tell of a move that is done.
-    """
-    return {key for key in arrivals.expected_in(run.name) if await arrivals.all_arrived(key)}
+    def report(self) -> Report:
+        """What became of everything, in the plan's order."""
+        ordered = [self.runs[name] for name in sorted(self.runs)]
+        return Report(
+            results=tuple(result for run in ordered for result in run.ordered_results()),
+            held=self._planned.plan.held,
+            unread=(*self._planned.plan.unread, *(self._lost[name] for name in sorted(self._lost))),
+            problems=tuple(problem for run in ordered for problem in run.problems),
+        )
 
 
 @contextmanager

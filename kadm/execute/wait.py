@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 
 from kadm.errors import MemberError
+from kadm.execute.stop import Stop
 from kadm.members.connection import Connection
 from kadm.members.live import served
 from kadm.members.resources import PODS, get, list_objects
@@ -24,30 +25,34 @@ async def wait_ready(
     state: MemberState,
     keys: Mapping[ObjectKey, str],
     *,
-    timeout_s: float,
+    deadlines: Mapping[ObjectKey, float],
+    stop: Stop,
     tell: Callable[[ObjectKey, Health], None],
 ) -> dict[ObjectKey, Health]:
-    """The health of each object (key → version) once it is ready, or when the time is over; sorted.
+    """The health of each object (key → version) once it is ready, or when its time is over; sorted.
 
-    An object that is not ready in time has its reason, that of its pods included. ``tell`` hears of every change of
-    mind. Raises MemberError where the member does not answer.
+    ``deadlines`` are times of the event loop, one per key. An object that is not ready in time has its reason, that of
+    its pods included; so have all once the end is asked for. ``tell`` hears of every change of mind. Raises MemberError
+    where the member does not answer.
     """
-    deadline = asyncio.get_running_loop().time() + timeout_s
+    loop = asyncio.get_running_loop()
     results: dict[ObjectKey, Health] = {}
     pause_s = FIRST_POLL_S
     waiting = sorted(keys)
-    while True:
+    while waiting:
         for key in waiting:
             seen = await _health(connection, state, key, keys[key])
             if results.get(key) != seen:
                 results[key] = seen
                 tell(key, seen)
-        waiting = [key for key in waiting if not is_ready(results[key])]
-        left_s = deadline - asyncio.get_running_loop().time()
-        if not waiting or left_s <= 0:
-            return {key: results[key] for key in sorted(results)}
-        await asyncio.sleep(min(pause_s, left_s))
-        pause_s = min(pause_s * 1.3, LONGEST_POLL_S)
+        now = loop.time()
+        waiting = [key for key in waiting if not is_ready(results[key]) and deadlines[key] > now]
+        if stop.asked:
+            break
+        if waiting:
+            await stop.pause(min(pause_s, max(deadlines[key] for key in waiting) - now))
+            pause_s = min(pause_s * 1.3, LONGEST_POLL_S)
+    return {key: results[key] for key in sorted(results)}
 
 
 def is_ready(found: Health) -> bool:

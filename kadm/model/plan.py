@@ -90,6 +90,14 @@ class PlannedPlacement(Struct, frozen=True, kw_only=True):
     clusters: Mapping[str, int | None]
 
 
+class PlannedWave(Struct, frozen=True, kw_only=True):
+    """Members (sorted) that are written together; ``pause``: the waves after it wait for a person."""
+
+    name: str
+    members: tuple[str, ...]
+    pause: bool = False
+
+
 class Held(Struct, frozen=True, kw_only=True):
     """A change that a guard holds back: ``flag`` permits it."""
 
@@ -131,6 +139,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     held: tuple[Held, ...] = ()
     placements: tuple[PlannedPlacement, ...] = ()
     moves: tuple[Move, ...] = ()
+    waves: tuple[PlannedWave, ...] = ()
+    """In order; every member is in one. Empty where kadm.yaml names none: all members side by side."""
     summary: Summary = Summary()
     unread: tuple[Problem, ...] = ()
     """Members that could not be read: nothing is planned there."""

@@ -9,7 +9,14 @@ from msgspec import Struct
 from kadm.errors import Problem
 from kadm.model.plan import Change, Held
 
-Result = Literal["done", "failed", "held", "skipped", "not ready"]
+Result = Literal[
+    "done",
+    "failed",
+    "held",
+    "skipped",
+    "not ready",
+    "paused",  # its wave waits for a person; the next apply goes on
+]
 
 
 class ChangeResult(Struct, frozen=True, kw_only=True):
