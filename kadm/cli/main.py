@@ -30,6 +30,7 @@ from kadm.cli import (
     status,
     unjoin,
     validate,
+    watch,
 )
 from kadm.cli.anywhere import in_front
 from kadm.cli.console import Color, Console
@@ -57,6 +58,7 @@ app.command("plan", short_help="Show what apply would change. Writes nothing.")(
 app.command("apply", short_help="Make the members hold what the repository says.")(apply.apply)
 app.command("explain", short_help="Say why an object is where it is.")(explain.explain)
 app.command("status", short_help="Show workloads across all members.")(status.status)
+app.command("watch", short_help="Keep the fleet as git says, until stopped.")(watch.watch)
 app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")
 app.command("demo", short_help="Show all of it, on embedded members.")(demo.demo)

@@ -8,7 +8,6 @@ another is seen to by the Leases that each apply takes, and by the records.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -48,12 +47,6 @@ class Election:
     def subject(self) -> str:
         """What the Lease is about, as ``read_lease`` names it. No fleet's name holds a dot."""
         return f"{self.fleet}.watch"
-
-    async def run(self) -> None:
-        """Take part for ever. Ends by cancellation; ``resign`` gives the Leases back."""
-        while True:
-            await self.round()
-            await asyncio.sleep(EVERY_S)
 
     async def round(self) -> None:
         """Take or renew what can be had, once."""

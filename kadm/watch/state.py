@@ -79,13 +79,14 @@ class CopyView(Struct, frozen=True, kw_only=True):
 class WorkloadView(Struct, frozen=True, kw_only=True):
     """One workload across all members, as if it were one. ``policy`` is what places it, empty: nothing does.
 
-    ``wanted`` is the total that git asks for, None where it is not divided. ``move`` is a move that goes on: its
-    targets are not ready yet.
+    ``labels`` are those in git. ``wanted`` is the total that git asks for, None where it is not divided. ``move`` is a
+    move that goes on: its targets are not ready yet.
     """
 
     key: ObjectKey
     version: str
     health: Health
+    labels: Mapping[str, str] = {}
     policy: str = ""
     wanted: int | None = None
     desired: int | None = None

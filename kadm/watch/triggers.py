@@ -29,9 +29,13 @@ class Triggers:
 
     def later(self, reason: str, delay_s: float) -> None:
         """Plan again for this reason after a while; a second call for the same reason replaces the first."""
+        self.not_later(reason)
+        self._later[reason] = asyncio.get_running_loop().call_later(delay_s, self.add, reason)
+
+    def not_later(self, reason: str) -> None:
+        """What was to be planned for later is done already."""
         if (handle := self._later.pop(reason, None)) is not None:
             handle.cancel()
-        self._later[reason] = asyncio.get_running_loop().call_later(delay_s, self.add, reason)
 
     async def wait(self) -> tuple[str, ...]:
         """The reasons, once there are some and nothing more has come for a moment."""

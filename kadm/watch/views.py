@@ -58,6 +58,7 @@ def view(manifest: Manifest, known: Known, *, now: str) -> tuple[WorkloadView, W
         key=manifest.key,
         version=manifest.version,
         health=status.health,
+        labels=dict(sorted((manifest.object["metadata"].get("labels") or {}).items())),
         policy=str(decision.policy.policy) if decision is not None and decision.policy is not None else "",
         wanted=decision.replicas if decision is not None else None,
         desired=status.desired,

@@ -1,0 +1,178 @@
+"""The daemon as a process: its state directory, its signals, its log and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import resource
+import signal
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from kadm.cli.console import Console
+from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.logging_setup import log_to
+from kadm.errors import KadmError, UsageError
+from kadm.execute import Delivery
+from kadm.model.duration import duration_s
+from kadm.watch.daemon import Daemon, WatchOptions
+from kadm.watch.source import Clone, Directory, Source
+from kadm.watch.store import Store
+
+END_WITHIN_S = 1.7
+"""The process is gone so long after SIGTERM at the latest."""
+
+FINISH_WITHIN_S = 0.6
+"""An apply is given so long to wait for what it sent."""
+
+OPEN_FILES = 65536
+"""Each watch of each member is a connection."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What the command line asks for."""
+
+    directory: Path
+    repo: str | None
+    branch: str
+    path: str
+    interval: str
+    drift: Literal["correct", "report"]
+    once: bool
+    check_config: bool
+    state_dir: Path | None
+    status_dir: Path | None
+    as_json: bool
+    request_timeout_s: float
+    parallel: int
+
+
+async def run_watch(console: Console, asked: Asked) -> int:
+    """One daemon, from its start to its exit code. Raises UsageError for options that cannot be."""
+    interval_s = _interval_s(asked.interval)
+    if asked.repo is None and asked.branch:
+        raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
+    store = Store(_state_dir(asked))
+    source = _source(asked, store)
+    kept = store.open()
+    try:
+        if asked.check_config:
+            return await _check(console, source)
+        log_to(console.err, verbosity=console.verbosity, as_json=asked.as_json)
+        _allow_open_files()
+        options = WatchOptions(
+            interval_s=interval_s,
+            drift=asked.drift,
+            once=asked.once,
+            status_dir=asked.status_dir,
+            request_timeout_s=asked.request_timeout_s,
+            parallel=asked.parallel,
+        )
+        return await _until_ended(Daemon(source, store, kept, options))
+    finally:
+        store.close()
+
+
+async def _until_ended(daemon: Daemon) -> int:
+    """Run the daemon until it ends, or somebody ends it."""
+    loop = asyncio.get_running_loop()
+    work = asyncio.create_task(daemon.run(), name="watch")
+    asked_to_end = asyncio.Event()
+    numbers: list[int] = []
+
+    def end(number: int) -> None:
+        if not numbers:
+            daemon.end()
+            loop.call_later(END_WITHIN_S, _end_now, number)
+        numbers.append(number)
+        asked_to_end.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end, number)
+    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    ending = asyncio.create_task(asked_to_end.wait(), name="signals")
+    await asyncio.wait([work, ending], return_when=asyncio.FIRST_COMPLETED)
+    if not work.done():
+        await daemon.idle(within_s=FINISH_WITHIN_S)
+        work.cancel()
+        await asyncio.wait([work])
+    ending.cancel()
+    if work.cancelled() or numbers:
+        return _code(numbers[0]) if numbers else ExitCode.FINE
+    return _exit_code(work.result())
+
+
+def _end_now(number: int) -> None:
+    """End without waiting for anything any more: state is on disk, and whatever was begun is resumed."""
+    os._exit(_code(number))
+
+
+def _code(number: int) -> int:
+    """Being stopped is how a daemon ends well; Ctrl-C is told apart, as everywhere."""
+    return 128 + number if number == signal.SIGINT else ExitCode.FINE
+
+
+def _exit_code(delivery: Delivery | None) -> ExitCode:
+    """That of ``--once``: as ``kadm apply`` has it."""
+    if delivery is None:
+        return ExitCode.FINE
+    plan, report = delivery.planned.plan, delivery.report
+    return exit_code(
+        problems=(*plan.problems, *(report.problems if report is not None else ())),
+        partial=bool(report.unread if report is not None else plan.unread),
+        failed=report is not None
+        and (bool(report.held) or any(one.result in ("failed", "held", "not ready") for one in report.results)),
+    )
+
+
+async def _check(console: Console, source: Source) -> ExitCode:
+    """Whether the newest state of the repository can be used. Raises KadmError where it cannot."""
+    repo = await asyncio.to_thread(source.load, await source.look())
+    if not repo.clusters:
+        raise KadmError("the fleet has no members", hint="kadm join NAME --context CONTEXT adds one")
+    console.problems(repo.warnings)
+    commit = f" at {repo.revision}" if repo.revision is not None else ""
+    console.data(f"Fleet {repo.fleet.name}{commit}: {len(repo.manifests)} objects, {len(repo.clusters)} members.")
+    return ExitCode.FINE
+
+
+def _source(asked: Asked, store: Store) -> Source:
+    if asked.repo is None:
+        return Directory(Path(os.path.abspath(asked.directory)))  # noqa: PTH100  # links in the path stay
+    inside = os.path.normpath(asked.path)
+    if inside.startswith("..") or Path(inside).is_absolute():
+        raise UsageError(f"--path {asked.path} leads out of the repository", hint="name a directory inside of it")
+    return Clone(asked.repo, asked.branch, store.clone, inside)
+
+
+def _state_dir(asked: Asked) -> Path:
+    """Where state is kept: as asked, as systemd says, else one directory per followed branch."""
+    if asked.state_dir is not None:
+        return asked.state_dir
+    if systemd := os.environ.get("STATE_DIRECTORY", ""):
+        return Path(systemd.partition(":")[0])
+    home = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
+    followed = "\0".join((asked.repo or str(asked.directory.resolve()), asked.branch, asked.path))
+    return base / "kadm" / f"watch-{hashlib.sha256(followed.encode()).hexdigest()[:12]}"
+
+
+def _interval_s(text: str) -> float:
+    try:
+        seconds = duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"--interval {text} is no duration", hint="for example 30s, or 5m") from error
+    if seconds < 1:
+        raise UsageError(f"--interval {text} is too short", hint="at least 1s")
+    return seconds
+
+
+def _allow_open_files() -> None:
+    """Let the process open as many files as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
