@@ -101,7 +101,7 @@ def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: st
             request.method,
             upstream + request.raw_path,
             headers=headers,
-            data=await request.read(),
+            data=await request.read() or None,  # an empty body would get a media type
             ssl=False,
         ) as answer:
             kept = {name: value for name, value in answer.headers.items() if name.lower() not in HOP_BY_HOP}

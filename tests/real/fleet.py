@@ -101,6 +101,7 @@ class Fleet:
     def remove(self) -> None:
         """Take away everything that the fleet left in the members, whatever state it is in."""
         label = f"{PART_OF}={applyset_id(f'kadm-{self.name}')}"
+        self.tools.env["KUBECONFIG"] = str(self.members.kubeconfig)  # whatever proxy the test stood behind
         for member in self.members.names:
             access = self.members.access(member)
             self.tools.kubectl(member, "delete", ",".join(CLUSTER_SCOPED), "-l", label, "--wait=false", code=None)
