@@ -71,4 +71,5 @@ def test_the_commands_that_there_are() -> None:
         "kadm status",
         "kadm unjoin",
         "kadm validate",
+        "kadm watch",
     ]
