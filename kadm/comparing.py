@@ -22,6 +22,7 @@ from kadm.compare import (
     Terms,
     compare_member,
     folds,
+    going,
     guard,
     is_secret,
     leave,
@@ -92,7 +93,9 @@ async def compare_in_member(
         live=live,
         recorded=len(state.record.objects) if state.record else 0,
         desired=len(desired.objects) + len(desired.frozen),
-        contents=await _contents(connection, state, comparison, {entry.uid for entry in _all(state)}),
+        contents=await _contents(
+            connection, state, comparison, going(comparison, live, recorded.values(), permissions)
+        ),
         deletions=repo.fleet.spec.deletions,
         permissions=permissions,
     )
@@ -244,10 +247,6 @@ def _with_namespaces(
     """The recorded objects that a narrowed plan is about: the targets, and namespaces that stay."""
     staying = {one.key for one in wanted.objects}
     return tuple(entry for entry in objects if entry in kept or entry.key in staying)
-
-
-def _all(state: MemberState) -> tuple[RecordedObject, ...]:
-    return state.record.objects if state.record else ()
 
 
 async def _contents(

@@ -3,7 +3,7 @@
 from kadm.compare.desired_object import folds
 from kadm.compare.findings import MemberComparison, Terms
 from kadm.compare.finished import goes_when_finished
-from kadm.compare.guards import Contents, guard
+from kadm.compare.guards import Contents, going, guard
 from kadm.compare.left_fields import REPLICAS, Leaving, contest_digest, leave, sent_for, whole
 from kadm.compare.member import compare_member, questions
 from kadm.compare.ownership import REPAIR_MANAGER
@@ -29,6 +29,7 @@ __all__ = [
     "folds",
     "generation_of",
     "goes_when_finished",
+    "going",
     "guard",
     "is_secret",
     "leave",

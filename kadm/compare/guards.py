@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from kadm.model.fleet import Deletions
 from kadm.model.live import LiveMember
 from kadm.model.objects import ObjectKey
 from kadm.model.plan import Change, Held
+from kadm.model.record import RecordedObject
 
 PROTECT = "kadm.io/protect"
 NEVER_DELETED = frozenset({"kube-system", "kube-public", "kube-node-lease", "default", "kadm-system"})
@@ -38,7 +39,7 @@ def guard(
     deletions: Deletions,
     permissions: Permissions,
 ) -> MemberComparison:
-    """The comparison with every deletion that no flag permits moved from changes to held.
+    """The comparison with every deletion (and recreation) that no flag permits moved from changes to held.
 
     ``recorded`` and ``desired`` count the member's objects; ``contents`` has an entry for every namespace and CRD that
     would be deleted.
@@ -46,7 +47,7 @@ def guard(
     held = list(comparison.held)
     kept: list[Change] = []
     for change in comparison.changes:
-        found = None if change.action != "delete" else _held(change, live, contents, permissions)
+        found = _held(change, live, contents, permissions) if change.action in ("delete", "recreate") else None
         if found is None:
             kept.append(change)
         else:
@@ -58,6 +59,31 @@ def guard(
         kept = [change for change in kept if change.action != "delete"]
     return replace(
         comparison, changes=tuple(kept), held=tuple(sorted(held, key=lambda one: (one.change.cluster, one.change.key)))
+    )
+
+
+def going(
+    comparison: MemberComparison, live: LiveMember, recorded: Collection[RecordedObject], permissions: Permissions
+) -> frozenset[str]:
+    """The uids of kadm's objects that are gone, or go with this plan: a namespace that holds nothing else is empty.
+
+    What stays would be deleted with its namespace: what is desired, let go, protected, frozen or unread is not among
+    them.
+    """
+    deleted = {
+        change.uid
+        for change in comparison.changes
+        if change.action == "delete" and _held(change, live, {}, permissions) is None
+    }
+    staying = {
+        one["metadata"]["uid"]
+        for one in live.objects.values()
+        if one["metadata"]["uid"] not in deleted and not one["metadata"].get("deletionTimestamp")
+    }
+    return frozenset(
+        entry.uid
+        for entry in recorded
+        if entry.uid and entry.uid not in staying and entry.key not in live.settled and entry.key not in live.unread
     )
 
 

@@ -41,13 +41,18 @@ async def foreign_in_namespace(
     return tuple(sorted(_name(live) for uid, live in found.items() if _is_foreign(uid, found, own_uids)))
 
 
-async def instances_of_crd(connection: Connection, state: MemberState, crd_name: str) -> tuple[str, ...]:
-    """Names of the live objects of a CRD ``plural.group``. Raises MemberError where they could not be listed."""
+async def instances_of_crd(
+    connection: Connection, state: MemberState, crd_name: str, *, own_uids: Collection[str]
+) -> tuple[str, ...]:
+    """Names of the live objects of a CRD ``plural.group`` that are not kadm's to delete (``own_uids``).
+
+    Raises MemberError where they could not be listed.
+    """
     plural, _, group = crd_name.partition(".")
     for resource in state.api_resources:
         if (resource.group, resource.plural) == (group, plural):
             live = await list_objects(connection, resource)
-            return tuple(sorted(_name(one) for one in live))
+            return tuple(sorted(_name(one) for one in live if not _is_going(one, own_uids)))
     return ()
 
 
@@ -58,13 +63,20 @@ async def foreign_or_unknown(
     try:
         if kind == "Namespace":
             return await foreign_in_namespace(connection, state, name, own_uids=own_uids), ""
-        return await instances_of_crd(connection, state, name), ""
+        return await instances_of_crd(connection, state, name, own_uids=own_uids), ""
     except MemberError as error:
         return (), str(error)
 
 
+def _is_going(live: JsonObject, own_uids: Collection[str]) -> bool:
+    """Whether the object goes in any case: it is being deleted, or will be."""
+    return bool(live["metadata"].get("deletionTimestamp")) or live["metadata"]["uid"] in own_uids
+
+
 def _is_foreign(uid: str, found: dict[str, JsonObject], own_uids: Collection[str]) -> bool:
     live = found[uid]
+    if live["metadata"].get("deletionTimestamp"):
+        return False
     group = live["apiVersion"].rpartition("/")[0]
     if live["kind"] == "PersistentVolumeClaim" and group == "":
         return True

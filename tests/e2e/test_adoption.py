@@ -1,0 +1,241 @@
+"""Objects that exist already: asked about, taken over with what git lacks, and let go again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.small_fleet import (
+    Obj,
+    Shared,
+    SmallFleet,
+    annotated,
+    config,
+    deployment,
+    namespace,
+    shared_sandbox,
+    small_fleet,
+)
+
+pytestmark = pytest.mark.e2e
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    with shared_sandbox(tmp_path_factory.mktemp("adoption")) as found:
+        yield found
+
+
+@pytest.fixture
+def fleet(shared: Shared, tmp_path: Path) -> SmallFleet:
+    """A fleet whose namespace exists already."""
+    fleet = small_fleet(shared, tmp_path / "fleet")
+    fleet.member.create(namespace(fleet.name))
+    return fleet
+
+
+def managers(live: Any) -> list[str]:
+    return [one["manager"] for one in live["metadata"]["managedFields"] if not one.get("subresource")]
+
+
+def removed(plan: Any) -> dict[str, str]:
+    """Path → who set it, of the fields that an adoption removes."""
+    return {
+        field["path"]: field["manager"]
+        for change in plan["changes"]
+        for field in change["fields"]
+        if field["after"] is None and field["before"] is not None
+    }
+
+
+def by_kubectl(fleet: SmallFleet, obj: Obj) -> Obj:
+    """The object, as ``kubectl apply`` made it."""
+    metadata = {**obj["metadata"], "annotations": {LAST_APPLIED: json.dumps(obj)}}
+    fleet.member.create({**obj, "metadata": metadata}, "kubectl-client-side-apply")
+    return obj
+
+
+@pytest.mark.parametrize(
+    ("flags", "want"),
+    [
+        pytest.param([], "held: --adopt configmap/c, or --adopt-all", id="held"),
+        pytest.param(["--adopt", "cm/c"], "adopt", id="--adopt with a short name"),
+        pytest.param(["--adopt", "ConfigMap/c"], "adopt", id="--adopt"),
+        pytest.param(["--adopt-all"], "adopt", id="--adopt-all"),
+        pytest.param(["--adopt", "cm/other"], "held: --adopt configmap/c, or --adopt-all", id="--adopt another"),
+    ],
+)
+def test_who_permits_adoption(fleet: SmallFleet, flags: list[str], want: str) -> None:
+    fleet.member.create(config(fleet.name))
+    fleet.write(config(fleet.name))
+    assert fleet.actions(*flags)["ConfigMap/c"] == want
+
+
+@pytest.mark.parametrize(
+    ("annotations", "want"),
+    [
+        pytest.param(
+            {"conflict_resolution": "adopt", "clusters_to_adopt": '{"clusters":["member1"]}'}, True, id="named"
+        ),
+        pytest.param({"conflict_resolution": "adopt", "clusters_to_adopt": '{"regexp":"ber1"}'}, True, id="searched"),
+        pytest.param(
+            {"conflict_resolution": "adopt", "clusters_to_adopt": '{"clusters":["eu"]}'}, False, id="not here"
+        ),
+        pytest.param({"conflict_resolution": "adopt"}, False, id="both annotations are needed"),
+        pytest.param({"clusters_to_adopt": '{"clusters":["member1"]}'}, False, id="both are needed, the other way"),
+    ],
+)
+def test_kubeadmirals_annotations(fleet: SmallFleet, annotations: dict[str, str], want: bool) -> None:
+    fleet.member.create(config(fleet.name))
+    fleet.write(annotated(config(fleet.name), **{f"ka_{name}": value for name, value in annotations.items()}))
+    assert (fleet.actions()["ConfigMap/c"] == "adopt") is want
+
+
+def test_what_git_lacks_is_listed_and_removed(fleet: SmallFleet) -> None:
+    by_kubectl(fleet, config(fleet.name, data={"k": "v", "old": "x"}))
+    fleet.write(config(fleet.name))
+    assert removed(fleet.plan("--adopt-all")) == {"data.old": "kubectl-client-side-apply"}
+    fleet.apply("--adopt-all")
+    live = fleet.member.get(config(fleet.name))
+    assert (live["data"], "annotations" in live["metadata"], managers(live)) == (
+        {"k": "v"},
+        False,
+        [f"kadm-{fleet.name}"],
+    )
+    fleet.write(config(fleet.name, data={}))
+    fleet.apply()
+    assert "data" not in fleet.member.get(config(fleet.name)), "a later removal in git works"
+    assert fleet.plan()["summary"]["unchanged"] == 2
+
+
+def test_adoption_restarts_no_pod(fleet: SmallFleet) -> None:
+    old = deployment(fleet.name, minReadySeconds=3)
+    old["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", "value": "1"}]
+    by_kubectl(fleet, old)
+    fleet.write(deployment(fleet.name))
+    plan = fleet.plan("--adopt-all")
+    assert removed(plan) == {"spec.minReadySeconds": "kubectl-client-side-apply"}
+    (note,) = (one["note"] for one in plan["changes"] if one["kind"] == "Deployment")
+    assert note.startswith("git lacks spec.template.spec.containers[name=app].env[name=A], which stay")
+    before = fleet.member.get(old)["spec"]["template"]
+    fleet.apply("--adopt-all")
+    live = fleet.member.get(old)
+    assert (live["spec"]["template"], live["spec"].get("minReadySeconds")) == (before, None)
+    assert fleet.plan("--detailed-exitcode")["summary"]["unchanged"] == 2
+
+
+def test_adopt_prune_removes_from_templates_too(fleet: SmallFleet) -> None:
+    old = deployment(fleet.name)
+    old["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", "value": "1"}]
+    by_kubectl(fleet, old)
+    fleet.write(deployment(fleet.name))
+    fleet.apply("--adopt-all")
+    want = {"spec.template.spec.containers[name=app].env[name=A]": "kubectl-client-side-apply"}
+    assert removed(fleet.plan("--adopt-prune")) == want
+    fleet.apply("--adopt-prune")
+    live = fleet.member.get(old)
+    assert "env" not in live["spec"]["template"]["spec"]["containers"][0]
+    assert managers(live) == [f"kadm-{fleet.name}"]
+
+
+@pytest.mark.parametrize(
+    ("orphan", "adopted", "left"),
+    [
+        pytest.param(None, True, True, id="adopted: released"),
+        pytest.param(None, False, False, id="created: deleted"),
+        pytest.param("all", False, True, id="orphan all: released"),
+        pytest.param("adopted", False, False, id="orphan adopted: created ones are deleted"),
+    ],
+)
+def test_what_leaves_git(fleet: SmallFleet, orphan: str | None, adopted: bool, left: bool) -> None:
+    wanted = config(fleet.name)
+    if adopted:
+        fleet.member.create(wanted)
+    fleet.write(config(fleet.name, "stays"), annotated(wanted, ka_orphan=orphan) if orphan else wanted)
+    fleet.apply("--adopt-all")
+    fleet.write(config(fleet.name, "stays"))
+    fleet.apply()
+    live = fleet.member.get(wanted)
+    assert (live is not None, fleet.deleted()) == (left, [] if left else ["configmaps/c"])
+
+
+def test_the_record_remembers_orphan(fleet: SmallFleet) -> None:
+    """The annotation comes with a commit that changes nothing else, and the manifest goes with the next."""
+    wanted = config(fleet.name)
+    fleet.write(config(fleet.name, "stays"), wanted)
+    fleet.apply()
+    fleet.write(config(fleet.name, "stays"), annotated(wanted, ka_orphan="all"))
+    fleet.apply()
+    fleet.write(config(fleet.name, "stays"))
+    assert fleet.actions() == {"ConfigMap/c": "release"}
+
+
+@pytest.mark.parametrize(
+    ("obj", "manager", "tool"),
+    [
+        pytest.param({"annotations": {"meta.helm.sh/release-name": "r"}}, "helm", "helm", id="a Helm release"),
+        pytest.param({"labels": {"argocd.argoproj.io/instance": "shop"}}, "argocd-controller", "argocd", id="Argo CD"),
+        pytest.param(
+            {"labels": {"kustomize.toolkit.fluxcd.io/name": "shop"}}, "kustomize-controller", "flux", id="Flux"
+        ),
+        pytest.param({"labels": {"kubeadmiral.io/managed": "true"}}, "kubeadmiral", "kubeadmiral", id="KubeAdmiral"),
+    ],
+)
+def test_objects_of_other_tools(fleet: SmallFleet, obj: Obj, manager: str, tool: str) -> None:
+    theirs = config(fleet.name, data={"k": "v", "theirs": "x"})
+    theirs["metadata"] |= obj
+    fleet.member.apply(theirs, manager) if tool != "helm" else fleet.member.create(theirs, manager)
+    fleet.write(config(fleet.name))
+    assert fleet.actions("--adopt-all")["ConfigMap/c"] == f"held: --take-over {tool}"
+    flags = ["--take-over", tool, "--take-over", manager]
+    assert removed(fleet.plan(*flags))["data.theirs"] == manager
+    fleet.apply(*flags)
+    live = fleet.member.get(theirs)
+    assert (live["data"], managers(live)) == ({"k": "v"}, [f"kadm-{fleet.name}"])
+
+
+def test_fields_of_another_applier(fleet: SmallFleet) -> None:
+    wanted = config(fleet.name)
+    fleet.write(wanted)
+    fleet.apply("--adopt-all")
+    fleet.member.apply(config(fleet.name, data={"k": "theirs", "more": "x"}), "flux")
+    (held,) = fleet.plan(code=None)["held"]
+    assert (held["why"], held["flag"]) == ("flux declares data.k too", "--take-over flux")
+    fleet.apply(code=1)
+    assert fleet.member.get(wanted)["data"]["k"] == "theirs"
+    fleet.apply("--take-over", "flux")
+    live = fleet.member.get(wanted)
+    assert (live["data"], managers(live)) == ({"k": "v"}, [f"kadm-{fleet.name}"])
+
+
+def test_a_contested_field_is_reported_and_left(fleet: SmallFleet) -> None:
+    wanted = config(fleet.name)
+    fleet.write(wanted)
+    fleet.apply()
+    for _ in range(2):
+        fleet.member.merge(wanted, {"data": {"k": "mine"}})
+        fleet.apply()
+    fleet.member.merge(wanted, {"data": {"k": "mine"}})
+    for _ in range(2):
+        plan = fleet.plan()
+        said = [one["what"] for one in plan["problems"]]
+        assert (plan["changes"], said) == ([], ["data.k is contested, and left as it is"])
+        fleet.apply()
+    assert fleet.member.get(wanted)["data"] == {"k": "mine"}
+    assert fleet.actions("--take-over", "kubectl-edit") == {"ConfigMap/c": "update"}
+    fleet.write(config(fleet.name, data={"k": "new"}))
+    assert fleet.actions() == {"ConfigMap/c": "update"}, "git wants something else now"
+
+
+def test_hands_off(fleet: SmallFleet) -> None:
+    theirs = config(fleet.name, data={"k": "theirs"})
+    theirs["metadata"]["labels"] = {"kubeadmiral.io/managed": "false"}
+    fleet.member.create(theirs)
+    fleet.write(config(fleet.name))
+    plan = fleet.plan("--adopt-all")
+    assert [one["name"] for one in plan["frozen"]] == ["c"]
