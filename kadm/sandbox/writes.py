@@ -114,7 +114,8 @@ class Writes:
         self._clock = clock
 
     def create(self, kind: ResourceKind, obj: Object, namespace: str, options: WriteOptions) -> Object:
-        """Store a new object. ``obj`` is decoded but for the defaults. Raises ApiError 403, 404, 409 or 422."""
+        """Store a new object. ``obj`` is decoded but for the defaults. Raises ApiError 403, 404, 409, 422, or 500 where
+        it carries a resourceVersion."""
         placed = _placed(obj, namespace)
         self._admit_namespace(kind, namespace, placed["metadata"].get("name", ""))
         decoded = _decoded(kind, placed)
@@ -126,7 +127,7 @@ class Writes:
             now=self._now(),
             reset=self._reset_fields(kind, ""),
         )
-        return self._store_new(kind, tracked, options)
+        return self._store_new(kind, tracked, options, of_a_version=obj["metadata"].get("resourceVersion", "") != "")
 
     def replace(
         self,
@@ -321,12 +322,19 @@ class Writes:
             cause = Cause("NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace")
             raise forbidden(kind.plural, kind.group, name, why, [cause])
 
-    def _store_new(self, kind: ResourceKind, obj: Object, options: WriteOptions) -> Object:
-        """Admit, validate and store a new object with its managedFields; ``generateName`` is tried several times."""
+    def _store_new(
+        self, kind: ResourceKind, obj: Object, options: WriteOptions, *, of_a_version: bool = False
+    ) -> Object:
+        """Admit, validate and store a new object with its managedFields; ``generateName`` is tried several times.
+
+        ``of_a_version``: the request names a version of what is not there yet, which storage refuses.
+        """
         resource = resource_name(kind)
         generated = not obj["metadata"].get("name")
         for attempt in range(NAME_ATTEMPTS):
             ready = strategy.create(kind, obj, self._context(options))
+            if of_a_version and not options.dry_run:
+                raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
             metadata = ready["metadata"]
             holder = self._store.get(resource, metadata.get("namespace", ""), metadata["name"])
             if holder is None:

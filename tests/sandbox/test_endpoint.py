@@ -109,6 +109,17 @@ def test_apply_creates_then_changes_nothing_then_meets_a_conflict(asker: Asker) 
     assert taken["data"] == {"k": "2"}
 
 
+def test_what_is_not_there_yet_has_no_version(asker: Asker) -> None:
+    versioned = {**a_config_map(), "metadata": {"name": "a", "resourceVersion": "1"}}
+    code, status = asker.ask("POST", CONFIG_MAPS, versioned)
+    assert (code, status.get("reason"), status["message"]) == (
+        500,
+        None,
+        "resourceVersion should not be set on objects to be created",
+    )
+    assert asker.ask("GET", f"{CONFIG_MAPS}/a")[0] == 404
+
+
 def test_a_dry_run_leaves_nothing(asker: Asker) -> None:
     before = asker.api.store.revision
     status, obj = asker.ask("POST", CONFIG_MAPS, a_config_map(), dry_run=["All"])
