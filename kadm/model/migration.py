@@ -18,14 +18,15 @@ class Estimate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``capacity`` None: it is believed to run all that it is given, and only remembered to have been full. Nothing about
     it changes for the better before ``until``. ``strikes`` counts how often it was found full again soon after it was
-    trusted again: each doubles the time until the next trust. ``raised``: the last change was for the better. ``why``
-    says in words what did not run.
+    trusted again: each doubles the time until the next trust; so does each of ``looks``, fresh looks in a row that
+    changed nothing. ``raised``: the last change was for the better. ``why`` says in words what did not run.
     """
 
     capacity: int | None = None
     since: str
     until: str
     strikes: int = 0
+    looks: int = 0
     raised: bool = False
     why: str = ""
 

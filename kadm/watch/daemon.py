@@ -61,8 +61,9 @@ from kadm.watch.views import Known, pods_of, view
 
 _log = logging.getLogger(__name__)
 
-READY_WITHIN_S = 10.0
-"""How long an apply waits for what it changed: watches see what comes later, and a move is resumed when it has come."""
+READY_WITHIN_S = 20.0
+"""How long an apply waits for what it changed, unless there is something else to do: watches see what comes later, and a
+move is resumed when it has come."""
 
 LOCK_TIMEOUT_S = 5.0
 PUBLISH_EVERY_S = 0.1
@@ -101,6 +102,8 @@ class Daemon:
         self._trail = Trail(kept.events)
         self._triggers = Triggers()
         self._stop = Stop()
+        self._ending = False
+        self._planning_s = 0.0
         self._poke = asyncio.Event()
         self._started = _now_text()
         self._repo: Repo | None = None
@@ -158,13 +161,13 @@ class Daemon:
     def migrated(self, member: str, key: ObjectKey, text: str) -> None:
         self._totals = replace(self._totals, migrations=self._totals.migrations + 1)
         self._trail.add("migration", text, member=member, about=str(key))
-        self._triggers.add(f"{key} in {member}: {text}")
+        self._hurry(f"{key} in {member}: {text}")
         self._show(key)
 
     def failed_over(self, member: str, key: ObjectKey, text: str) -> None:
         self._totals = replace(self._totals, failovers=self._totals.failovers + 1)
         self._trail.add("failover", text, severity="warning", member=member, about=str(key))
-        self._triggers.add(text)
+        self._hurry(text)
 
     def doubts(self, text: str) -> None:
         self._trail.add("failover", f"nothing fails over: {text}", severity="warning")
@@ -241,6 +244,7 @@ class Daemon:
 
     def end(self) -> None:
         """Begin nothing more; what was sent is waited for while the process is given time."""
+        self._ending = True
         self._stop.ask()
         self._save()
 
@@ -380,7 +384,7 @@ class Daemon:
             _log.warning("%s", warning)
         self._loaded.set()
         if self._ready:
-            self._triggers.add("another commit is in force")
+            self._hurry("another commit is in force")
         self._migrator.touch_all()
         self._views = {key: shown for key, shown in self._views.items() if key in self._manifests}
         self._show_all()
@@ -416,6 +420,12 @@ class Daemon:
 
     # Planning and applying.
 
+    def _hurry(self, reason: str) -> None:
+        """Plan again for this reason; an apply that only waits for what it changed does not wait any longer."""
+        self._triggers.add(reason)
+        if self._stop.working:
+            self._stop.ask()
+
     async def _work(self) -> None:
         """Plan and apply whenever there is a reason to, for ever; with ``once`` as often as it takes."""
         assert self._group is not None, "it runs"
@@ -432,6 +442,7 @@ class Daemon:
             reasons = await self._triggers.wait()
             began = loop.time()
             self._idle.clear()
+            self._stop = Stop()
             try:
                 clean, changed = await self._cycle(reasons)
             except KadmError as error:
@@ -459,7 +470,7 @@ class Daemon:
             else:
                 self._triggers.later(RETRY, failures.another())
             await self.links.sweep()
-            await asyncio.sleep(min(max(took_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S))
+            await asyncio.sleep(min(max(self._planning_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S))
 
     async def _elect(self) -> None:
         while True:
@@ -482,11 +493,14 @@ class Daemon:
         lost = {name: watch.problem for name, watch in self._watches.items() if watch.problem is not None}
         pool = await self.links.pool(repo.fleet.name, lost=lost)
 
+        began_s = asyncio.get_running_loop().time()
+
         async def accept(planned: Planned, why_again: str) -> bool:
+            self._planning_s = asyncio.get_running_loop().time() - began_s
             if why_again:
                 _log.info("%s", why_again)
             self._note_plan(planned, reasons)
-            return self.writing and not self._stop.asked
+            return self.writing and not self._ending
 
         delivery = await deliver(
             repo,

@@ -103,7 +103,7 @@ def judge(
         if sight.stuck or sight.uncreated_since is not None or sight.ready < sight.desired:
             return Judgement(estimate=known, look_again=crossing)
         return _released(known, rules, now, f"all {sight.desired} replicas run: it is trusted again")
-    return _probed(known, known.capacity, rules, now, room)
+    return _probed(known, known.capacity, sight, rules, now, room)
 
 
 def _not_fitting(sight: Sight, rules: Rules, now: float) -> tuple[int, float | None]:
@@ -148,22 +148,24 @@ def _full(
     return Judgement(estimate=estimate, event=text, look_again=crossing)
 
 
-def _probed(known: Estimate, capacity: int, rules: Rules, now: float, room: int | None) -> Judgement:
+def _probed(known: Estimate, capacity: int, sight: Sight, rules: Rules, now: float, room: int | None) -> Judgement:
     """It was given no more than it can run, so nothing waits there that could tell: what is free has to tell."""
     if room is None:
         return Judgement(estimate=known, probe=True)
-    if room <= 0:
-        waits = replace(known, until=_after(now, rules, known.strikes))
-        return Judgement(estimate=waits, look_again=seconds(waits.until))
-    if capacity + room >= rules.total:
+    whole = sight.desired + room
+    if whole >= rules.total:
         return _released(known, rules, now, f"there is room for {room} more: it is trusted again")
-    raised = replace(known, capacity=capacity + room, until=_after(now, rules, known.strikes), raised=True)
+    if whole <= capacity:
+        looks = known.looks + 1
+        waits = replace(known, until=_after(now, rules, known.strikes + looks), looks=looks)
+        return Judgement(estimate=waits, look_again=seconds(waits.until))
+    raised = replace(known, capacity=whole, until=_after(now, rules, known.strikes), looks=0, raised=True)
     return Judgement(estimate=raised, event=f"there is room for {room} more replicas", look_again=seconds(raised.until))
 
 
 def _released(known: Estimate, rules: Rules, now: float, text: str) -> Judgement:
     """It is trusted again; that it was full is remembered for as long as it has just been distrusted."""
-    remembered = replace(known, capacity=None, until=_after(now, rules, known.strikes + 1), raised=False)
+    remembered = replace(known, capacity=None, until=_after(now, rules, known.strikes + 1), looks=0, raised=False)
     return Judgement(estimate=remembered, event=text, look_again=seconds(remembered.until))
 
 
