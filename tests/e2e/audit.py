@@ -92,6 +92,21 @@ def _token_for(config: dict[str, Any], cluster: str) -> str:
     return token
 
 
+async def _streamed(
+    request: web.Request, answer: aiohttp.ClientResponse, headers: dict[str, str]
+) -> web.StreamResponse:
+    """A watch, passed on as it comes."""
+    response = web.StreamResponse(status=answer.status, headers=headers)
+    await response.prepare(request)
+    try:
+        async for chunk in answer.content.iter_any():
+            await response.write(chunk)
+    except (ConnectionResetError, aiohttp.ClientError):  # one of both ends has seen enough
+        return response
+    await response.write_eof()
+    return response
+
+
 def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: str, token: str) -> web.Application:
     async def forward(request: web.Request) -> web.StreamResponse:
         audit.requests.append(Request(member, request.method, request.path, dict(request.query)))
@@ -108,6 +123,8 @@ def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: st
             encoding: dict[str, Any] = {}
             if "Content-Encoding" in answer.headers:
                 encoding["Content-Encoding"] = answer.headers["Content-Encoding"]
+            if request.query.get("watch") == "true":
+                return await _streamed(request, answer, kept)
             return web.Response(status=answer.status, body=await answer.read(), headers={**kept, **encoding})
 
     app = web.Application(client_max_size=64 << 20)
