@@ -62,8 +62,8 @@ from kadm.watch.views import Known, pods_of, view
 _log = logging.getLogger(__name__)
 
 READY_WITHIN_S = 20.0
-"""How long an apply waits for what it changed, unless there is something else to do: watches see what comes later, and a
-move is resumed when it has come."""
+"""How long an apply waits for what it changed, unless there is something else to do: watches see what comes later, and
+a move is resumed when it has come."""
 
 LOCK_TIMEOUT_S = 5.0
 PUBLISH_EVERY_S = 0.1
