@@ -5,7 +5,7 @@ token), a controller manager, a scheduler, and played nodes. Users hold a shared
 the exclusive one, which the kernel grants when the last user has let go or has died, whatever way. Then it stops
 everything and removes the directory. Its children die with it, even where it is killed.
 
-Usage: ``python -m tests.real.control_plane DIR`` keeps a fleet in DIR until interrupted, for work by hand;
+Usage: ``python -m tests.real.control_plane DIR [MEMBERS]`` keeps a fleet in DIR until interrupted, for work by hand;
 DIR/kubeconfig has a context for each member.
 """
 
@@ -80,7 +80,7 @@ class Files:
 
 
 @contextmanager
-def used(directory: Path) -> Iterator[Path]:
+def used(directory: Path, *, members: int = MEMBERS) -> Iterator[Path]:
     """The kubeconfig of the fleet in ``directory``, started where nobody has yet, for the time of the block.
 
     Raises NoControlPlane where there are no programs to start, RuntimeError where they do not come up.
@@ -91,16 +91,16 @@ def used(directory: Path) -> Iterator[Path]:
     with files.starting.open("w") as starting, files.users.open("w") as users:
         fcntl.flock(starting, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
-        keeper = None if files.ready.exists() else _start(files, wanted)
+        keeper = None if files.ready.exists() else _start(files, wanted, members)
         fcntl.flock(starting, fcntl.LOCK_UN)
         yield files.kubeconfig
     if keeper is not None:
         keeper.wait()
 
 
-def _start(files: Files, wanted: Binaries) -> subprocess.Popen[bytes]:
+def _start(files: Files, wanted: Binaries, members: int) -> subprocess.Popen[bytes]:
     files.directory.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "tests.real.control_plane", str(files.directory), "--until-unused"]
+    command = [sys.executable, "-m", "tests.real.control_plane", str(files.directory), str(members), "--until-unused"]
     with files.log("keeper").open("wb") as log:
         keeper = subprocess.Popen(
             command,
@@ -158,9 +158,9 @@ class Keeper:
         self._authority = Authority("kadm tests", datetime.now(UTC))
         self._serving: Certificate = self._authority.serve("127.0.0.1", "localhost")
 
-    async def run(self, end: asyncio.Event) -> None:
-        """Keep the fleet until ``end``. Raises RuntimeError when one of its processes ends by itself."""
-        members = [Member(f"member{number}", _free_port(), secrets.token_hex(16)) for number in range(1, MEMBERS + 1)]
+    async def run(self, count: int, end: asyncio.Event) -> None:
+        """Keep so many members until ``end``. Raises RuntimeError when one of their processes ends by itself."""
+        members = [Member(f"member{number}", _free_port(), secrets.token_hex(16)) for number in range(1, count + 1)]
         self._write(members)
         etcd = self._start_etcd()
         for member in members:
@@ -320,7 +320,7 @@ class Keeper:
             await asyncio.sleep(ASK_AGAIN_S)
 
 
-async def keep(files: Files, programs: Binaries, *, until_unused: bool) -> None:
+async def keep(files: Files, programs: Binaries, *, members: int, until_unused: bool) -> None:
     """Keep a fleet until SIGTERM, SIGINT, or (``until_unused``) until nobody uses it; then remove its directory."""
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -330,7 +330,7 @@ async def keep(files: Files, programs: Binaries, *, until_unused: bool) -> None:
     with files.users.open("a") as users:  # locked to the very end: who comes meanwhile waits, and starts another fleet
         watching = loop.create_task(_nobody_uses(users, end)) if until_unused else None
         try:
-            await keeper.run(end)
+            await keeper.run(members, end)
         finally:
             if watching is not None:
                 watching.cancel()
@@ -381,7 +381,8 @@ def main(arguments: Sequence[str]) -> int:
     until_unused = "--until-unused" in arguments
     if not until_unused:
         print(f"{files.kubeconfig} (ready when {files.ready} is there)", flush=True)
-    asyncio.run(keep(files, binaries(), until_unused=until_unused))
+    members = next((int(one) for one in arguments[1:] if one.isdigit()), MEMBERS)
+    asyncio.run(keep(files, binaries(), members=members, until_unused=until_unused))
     return 0
 
 
