@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from kadm.model.plan import Action, Change, Plan
+from kadm.model.objects import ObjectKey
+from kadm.model.plan import Action, Change, Held, Plan
 
 LISTED = 12
 """So many members of a group are named, but of what leaves all are."""
@@ -20,6 +21,14 @@ class Group(Struct, frozen=True):
 
     change: Change
     members: tuple[str, ...]
+
+
+class Frozen(Struct, frozen=True):
+    """An object that stays as it is, for one reason, in the members (in words) that ``where`` names."""
+
+    key: ObjectKey
+    why: str
+    where: str
 
 
 class Groups:
@@ -55,11 +64,32 @@ class Groups:
         if not numbers and len(group.members) > 1 and set(group.members) == self._everywhere:
             return "all members"
         names = [f"{name} ({numbers[name]})" if name in numbers else name for name in group.members]
-        if len(names) > LISTED and group.change.action not in LEAVING:
-            return f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
-        return ", ".join(names)
+        return ", ".join(names) if group.change.action in LEAVING else _listed(names)
+
+    def held(self) -> Iterator[tuple[Held, Group]]:
+        """What is held back for the same reason in several members, once each, in the plan's order."""
+        members: dict[tuple[ObjectKey, Action, str, str], list[Held]] = {}
+        for one in self._plan.held:
+            members.setdefault((one.change.key, one.change.action, one.why, one.flag), []).append(one)
+        for alike in members.values():
+            yield alike[0], Group(alike[0].change, tuple(one.change.cluster for one in alike))
+
+    def frozen(self) -> Iterator[Frozen]:
+        """What is frozen for the same reason in several members, once each, in the plan's order."""
+        members: dict[tuple[ObjectKey, str], list[str]] = {}
+        for member, objects in self._plan.frozen.items():
+            for key, why in objects.items():
+                members.setdefault((key, why), []).append(member)
+        for (key, why), names in members.items():
+            everywhere = len(names) > 1 and set(names) == self._everywhere
+            yield Frozen(key, why, "all members" if everywhere else _listed(names))
 
     def note(self, group: Group) -> str:
         """What is to be said of a change, but that it waits for a namespace which the same plan creates."""
         obvious = group.change.action == "create" and group.change.key.namespace in self._namespaces
         return "" if obvious else group.change.note
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")

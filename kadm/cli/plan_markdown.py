@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from kadm.cli.console import one_line
 from kadm.cli.merging import merged
 from kadm.cli.plan_groups import LEAVING, Group, Groups
-from kadm.cli.plan_text import MARKS, named, numbers, shown, summary_line, wave_lines
-from kadm.model.plan import Plan
+from kadm.cli.plan_text import MARKS, named, numbers, summary_line, wave_lines
+from kadm.cli.plan_values import shown_change
+from kadm.model.plan import Held, Plan
 
 LIMIT_BYTES = 60_000
 """What fits into a comment of the usual forges (GitHub: 65,536 characters), with room for what a pipeline adds."""
@@ -38,9 +39,9 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
         [
             ("Moves between members", [_move(plan, index) for index in range(len(plan.moves))]),
             ("Waves: each is well before the next", [_code(line) for line in wave_lines(plan)]),
-            ("Held back", [_held(plan, index) for index in range(len(plan.held))]),
+            ("Held back", [_held(held, group, groups) for held, group in groups.held()]),
             ("Placed nowhere", [_unplaced(plan, index) for index in range(len(plan.unplaced))]),
-            ("Frozen: left exactly as they are", _frozen(plan)),
+            ("Frozen: left exactly as they are", _frozen(groups)),
             ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
             ("Problems", [_code(one_line(str(one))) for one in merged(plan.problems)]),
             ("Changes", [_change(group, groups) for group in groups if group.change.action not in DELETING]),
@@ -74,11 +75,10 @@ def _move(plan: Plan, index: int) -> str:
     return f"{_code(named(move.key))}: {numbers(move.leaves, '−')} → {numbers(move.arrives, '+')}"
 
 
-def _held(plan: Plan, index: int) -> str:
-    held = plan.held[index]
+def _held(held: Held, group: Group, groups: Groups) -> str:
     permit = f" (to permit it: {_code(held.flag)})" if held.flag != "none" else ""
     action = f"{held.change.action} {_code(named(held.change.key))}"
-    return f"{action} in {held.change.cluster}: {_code(one_line(held.why))}{permit}"
+    return f"{action} in {groups.where(group)}: {_code(one_line(held.why))}{permit}"
 
 
 def _unplaced(plan: Plan, index: int) -> str:
@@ -87,13 +87,8 @@ def _unplaced(plan: Plan, index: int) -> str:
     return f"{what}{_code(named(one.key))}: {_code(one_line(one.why))}"
 
 
-def _frozen(plan: Plan) -> list[str]:
-    """One entry per object and reason, whatever the number of members."""
-    members: dict[str, list[str]] = {}
-    for member, objects in plan.frozen.items():
-        for key, reason in objects.items():
-            members.setdefault(f"{_code(named(key))}: {_code(one_line(reason))}", []).append(member)
-    return [f"{text}, in {', '.join(names)}" for text, names in members.items()]
+def _frozen(groups: Groups) -> list[str]:
+    return [f"{_code(named(one.key))} in {one.where}: {_code(one_line(one.why))}" for one in groups.frozen()]
 
 
 def _change(group: Group, groups: Groups) -> str:
@@ -101,7 +96,8 @@ def _change(group: Group, groups: Groups) -> str:
     if group.change.action != "create":
         for field in group.change.fields:
             by = f" (set by {_code(field.manager)})" if field.manager else ""
-            lines.append(f"  - {_code(field.path)}: {_code(shown(field.before))} → {_code(shown(field.after))}{by}")
+            before, after = shown_change(field.before, field.after)
+            lines.append(f"  - {_code(field.path)}: {_code(before)} → {_code(after)}{by}")
     return "\n".join(lines)
 
 

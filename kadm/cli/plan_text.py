@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from kadm.cli.plan_groups import LISTED, Group, Groups
-from kadm.model.objects import JsonValue, ObjectKey
+from kadm.cli.plan_values import shown_change
+from kadm.model.objects import ObjectKey
 from kadm.model.plan import Action, FieldChange, Held, Plan
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ WORDS: dict[Action, str] = {
     "recreate": "to recreate",
 }
 
-LONGEST_VALUE = 160
-
 
 def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable[Text]:
     """The plan, a styled line at a time; identical changes are grouped over members."""
@@ -57,7 +54,7 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
         yield from (Text(f"  {line}") for line in lines)
     if plan.held:
         yield Text("\nHeld back", style="bold")
-        yield from (_held_line(held) for held in plan.held)
+        yield from (_held_line(held, group, groups) for held, group in groups.held())
     if plan.unplaced:
         yield Text("\nPlaced nowhere", style="bold")
         for one in plan.unplaced:
@@ -65,21 +62,32 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
             yield Text(f"  {what}{named(one.key)}: {one.why}")
     if plan.frozen:
         yield Text("\nFrozen: left exactly as they are", style="bold")
-        for member, objects in plan.frozen.items():
-            for key, reason in objects.items():
-                yield Text(f"  {member}: {named(key)}: {reason}")
-    yield Text(("\n" if plan.changes or plan.held or plan.frozen else "") + summary_line(plan), style="bold")
+        yield from (Text(f"  {named(one.key)}  in {one.where}: {one.why}") for one in groups.frozen())
+    nothing_above = not (plan.changes or plan.held or plan.unplaced or plan.frozen)
+    yield Text(("" if nothing_above else "\n") + summary_line(plan), style="bold")
 
 
 def summary_line(plan: Plan) -> str:
-    """``Plan: 3 to create, 1 to update; 12 unchanged, 2 held back.``, or that there is nothing to do."""
+    """``Plan: 3 to create, 1 to update; 12 unchanged, 2 held back.``, or that there is nothing to do.
+
+    ``No changes`` is said only where every member was read, and holds all that the repository says.
+    """
     summary = plan.summary
     counts = {action: getattr(summary, action) for action in WORDS}
     parts = [f"{count} {WORDS[action]}" for action, count in counts.items() if count]
-    if not parts and not plan.held:
-        return f"No changes: {summary.unchanged} objects are as the repository says."
-    held = f", {len(plan.held)} held back" if plan.held else ""
-    return f"Plan: {', '.join(parts) or 'nothing to do'}; {summary.unchanged} unchanged{held}."
+    replicas = sum(one.replicas or 0 for one in plan.unplaced)
+    rest = [
+        (len(plan.held), "held back"),
+        (sum(map(len, plan.frozen.values())), "frozen"),
+        (sum(one.replicas is None for one in plan.unplaced), "placed nowhere"),
+        (replicas, "replica placed nowhere" if replicas == 1 else "replicas placed nowhere"),
+        (len(plan.unread), "member not read" if len(plan.unread) == 1 else "members not read"),
+    ]
+    said = "".join(f", {count} {what}" for count, what in rest if count)
+    if not parts and not said:
+        whole = "1 object is" if summary.unchanged == 1 else f"{summary.unchanged} objects are"
+        return f"No changes: {whole} as the repository says."
+    return f"Plan: {', '.join(parts) or 'nothing to do'}; {summary.unchanged} unchanged{said}."
 
 
 def wave_lines(plan: Plan) -> list[str]:
@@ -105,14 +113,6 @@ def numbers(members: Mapping[str, int], sign: str) -> str:
     return ", ".join(f"{name} {sign}{number}" for name, number in members.items())
 
 
-def shown(value: JsonValue) -> str:
-    """A value on one line, shortened where it is long; absent is ``(none)``."""
-    if value is None:
-        return "(none)"
-    text = value if isinstance(value, str) and value and "\n" not in value else msgspec.json.encode(value).decode()
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
-
-
 def _headline(group: Group, groups: Groups) -> Text:
     from rich.text import Text
 
@@ -127,20 +127,23 @@ def _field_line(field: FieldChange) -> Text:
     from rich.text import Text
 
     line = Text(f"    {field.path}: ")
+    before, after = shown_change(field.before, field.after)
     if field.before is not None or field.after is None:
-        line.append(shown(field.before), style="red")
+        line.append(before, style="red")
         line.append(" → ")
-    line.append(shown(field.after), style="green")
+    line.append(after, style="green")
     if field.manager:
         line.append(f"  (set by {field.manager})", style="dim")
     return line
 
 
-def _held_line(held: Held) -> Text:
+def _held_line(held: Held, group: Group, groups: Groups) -> Text:
     from rich.text import Text
 
     mark, style = MARKS[held.change.action]
     permit = f" (to permit it: {held.flag})" if held.flag != "none" else ""
     return Text.assemble(
-        (f"  {mark} {named(held.change.key)}", style), ("  in ", "dim"), f"{held.change.cluster}: {held.why}{permit}"
+        (f"  {mark} {named(held.change.key)}", style),
+        ("  in ", "dim"),
+        f"{groups.where(group)}: {held.why}{permit}",
     )

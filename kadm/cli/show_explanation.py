@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kadm.cli.console import Console
-from kadm.cli.plan_text import named, shown
+from kadm.cli.plan_text import named
+from kadm.cli.plan_values import shown
 from kadm.errors import Location
 from kadm.model.explanation import BoundPolicy, Explanation, Following, MemberExplanation, OverriddenField
 

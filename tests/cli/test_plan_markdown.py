@@ -14,7 +14,8 @@ TEXT = """\
 <!-- kadm plan shop -->
 ### kadm plan: shop
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back, \
+1 frozen, 1 placed nowhere, 3 replicas placed nowhere.
 
 **Leaves the members**
 
@@ -42,7 +43,7 @@ Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recr
 
 **Frozen: left exactly as they are**
 
-- `Deployment shop/web`: `an override fails`, in asia
+- `Deployment shop/web` in asia: `an override fails`
 
 **Problems**
 

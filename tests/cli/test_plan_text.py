@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kadm.cli.console import Console
-from kadm.cli.plan_text import plan_lines, shown, summary_line
+from kadm.cli.plan_text import plan_lines, summary_line
 from kadm.errors import Problem
 from kadm.model.plan import Held, Move, Plan, PlannedPlacement, Summary, Unplaced
 from tests.cli.builders import a_change, a_key, a_plan
@@ -75,9 +75,10 @@ Placed nowhere
   Deployment shop/lost: no policy
 
 Frozen: left exactly as they are
-  asia: Deployment shop/web: an override fails
+  Deployment shop/web  in asia: an override fails
 
-Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back.
+Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recreate; 12 unchanged, 2 held back, \
+1 frozen, 1 placed nowhere, 3 replicas placed nowhere.
 """
 
 
@@ -124,22 +125,6 @@ def test_many_members(action: Any, where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "want"),
-    [
-        pytest.param(None, "(none)", id="absent"),
-        pytest.param("", '""', id="empty text"),
-        pytest.param("a b", "a b", id="text"),
-        pytest.param("a\nb", '"a\\nb"', id="text of several lines is on one"),
-        pytest.param(True, "true", id="as JSON, not as Python"),
-        pytest.param({"a": [1, None]}, '{"a":[1,null]}', id="a structure"),
-        pytest.param("x" * 200, "x" * 159 + "…", id="too long"),
-    ],
-)
-def test_shown(value: Any, want: str) -> None:
-    assert shown(value) == want
-
-
-@pytest.mark.parametrize(
     ("plan", "want"),
     [
         pytest.param(
@@ -152,6 +137,23 @@ def test_shown(value: Any, want: str) -> None:
             "Plan: nothing to do; 3 unchanged, 1 held back.",
             id="what is held back is not as the repository says",
         ),
+        pytest.param(
+            a_plan(unchanged=3, frozen={"eu": {a_key("web"): "refused"}, "us": {a_key("web"): "refused"}}),
+            "Plan: nothing to do; 3 unchanged, 2 frozen.",
+            id="nor is what is frozen",
+        ),
+        pytest.param(
+            a_plan(
+                unplaced=(
+                    Unplaced(key=a_key("a"), replicas=None, why="no policy"),
+                    Unplaced(key=a_key("b"), replicas=1, why="no room"),
+                ),
+                unread=(Problem(what="no answer", member="eu"),),
+            ),
+            "Plan: nothing to do; 0 unchanged, 1 placed nowhere, 1 replica placed nowhere, 1 member not read.",
+            id="nor what is placed nowhere, and of a member that was not read nothing is known",
+        ),
+        pytest.param(a_plan(unchanged=1), "No changes: 1 object is as the repository says.", id="one object"),
     ],
 )
 def test_summary_line(plan: Plan, want: str) -> None:
@@ -161,3 +163,22 @@ def test_summary_line(plan: Plan, want: str) -> None:
 def test_all_members_are_those_of_the_plan_and_not_those_that_change() -> None:
     changes = [a_change(name, key=CONFIG, fields=[("data.a", "1", "2")]) for name in ("eu", "us")]
     assert _text(a_plan(changes, members=("asia", "eu", "us"))).splitlines()[0] == "~ ConfigMap shop/web  in eu, us"
+
+
+def test_what_is_held_back_or_frozen_alike_is_grouped_over_members() -> None:
+    plan = a_plan(
+        held=tuple(
+            Held(change=a_change(name, "delete", key=CONFIG), why=why, flag="--allow-empty")
+            for name, why in (("asia", "it would drop to nothing"), ("eu", "other"), ("us", "it would drop to nothing"))
+        ),
+        frozen={name: {CONFIG: "refused"} for name in ("asia", "eu", "us")},
+        members=("asia", "eu", "us"),
+    )
+    assert _text(plan) == (
+        "\nHeld back\n"
+        "  - ConfigMap shop/web  in asia, us: it would drop to nothing (to permit it: --allow-empty)\n"
+        "  - ConfigMap shop/web  in eu: other (to permit it: --allow-empty)\n"
+        "\nFrozen: left exactly as they are\n"
+        "  ConfigMap shop/web  in all members: refused\n"
+        "\nPlan: nothing to do; 0 unchanged, 3 held back, 3 frozen.\n"
+    )
