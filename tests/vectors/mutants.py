@@ -1,4 +1,4 @@
-"""Changes a case so that it must fail: to prove that the runner sees what is wrong."""
+"""Changes cases: so that they must fail, to prove that the runner sees what is wrong, or into other inputs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,26 @@ def mutants(case: Case, *, seed: str, at_most: int) -> Iterator[tuple[str, Case]
         yield ".".join(map(str, path)), replace(case, expect=_changed(case.expect, path))
     for key in case.vary:
         yield f"all of {key}", replace(case, vary={**case.vary, key: [_changed({key: "no such answer"}, (key,))[key]]})
+
+
+IDENTITIES = frozenset({"apiVersion", "kind", "name", "plural", "version", "group"})
+"""Keys whose values belong together: they stay."""
+
+
+def perturbed(given: Json, chance: random.Random) -> Json:
+    """The input with some of its numbers, switches and times changed; it stays one that can exist."""
+    changed: Json = copy.deepcopy(given)
+    places = [path for path in _leaves(changed) if path[-1] not in IDENTITIES and "available" not in path[:1]]
+    for path in chance.sample(places, min(len(places), chance.choice((1, 1, 2, 4)))):
+        parent = changed
+        for step in path[:-1]:
+            parent = parent[step]
+        value = parent[path[-1]]
+        if isinstance(value, bool):
+            parent[path[-1]] = not value
+        elif isinstance(value, int):
+            parent[path[-1]] = chance.choice((0, 1, 2, max(value - 1, 0), value + 1, chance.randint(0, 30)))
+    return changed
 
 
 def _leaves(value: Json, path: Path = ()) -> Iterator[Path]:
