@@ -9,6 +9,23 @@ from msgspec import Meta, Struct
 FLEET_API_VERSION = "kadm.io/v1alpha1"
 
 
+class Helm(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    """How a Helm chart is rendered."""
+
+    release_name: str = ""
+    """The release's name; else that of the chart's directory."""
+    namespace: str = ""
+    """The release's namespace; else that of the entry, else spec.namespace."""
+    values_files: tuple[str, ...] = ()
+    """Files of values, relative to kadm.yaml; later ones win."""
+    values: dict[str, Any] = {}
+    """Values that win over those of files."""
+    kube_version: str = ""
+    """Version of Kubernetes that the chart is told; else that of the helm program."""
+    api_versions: tuple[str, ...] = ()
+    """API versions that the chart is told beside those of Kubernetes, for example monitoring.coreos.com/v1."""
+
+
 class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Where manifests are, and what binds those that do not say it themselves. ``path`` is relative to kadm.yaml."""
 
@@ -24,6 +41,8 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_
     """OverridePolicy of objects without a label that names one."""
     cluster_override_policy: str = ""
     """ClusterOverridePolicy of objects without a label that names one."""
+    helm: Helm | None = None
+    """For a directory with Chart.yaml: how the chart is rendered."""
 
 
 class Defaults(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

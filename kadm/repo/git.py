@@ -33,14 +33,16 @@ class GitRepository:
     def revision(self, files_read: Sequence[str]) -> Revision | None:
         """The commit that is checked out, and whether the directory differs from it; None before the first commit.
 
-        It also differs where one of ``files_read`` is ignored by git: then it is in no commit.
+        It also differs where one of ``files_read`` is ignored by git: then it is in no commit. Directories beside this
+        one count where ``files_read`` has something of theirs.
         """
         code, head, why = _try(self.directory, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if code and not why:
             return None
         if code:
             raise _fault("git cannot tell the commit that is checked out", why, "git fsck tells more")
-        changed = _run(self.directory, "status", "--porcelain", "--untracked-files=normal", "--", ".")
+        beside = sorted({os.path.dirname(file) for file in files_read if file.startswith("../")})  # noqa: PTH120
+        changed = _run(self.directory, "status", "--porcelain", "--untracked-files=normal", "--", ".", *beside)
         return Revision(commit=head.decode().strip(), dirty=bool(changed) or self._ignores_any(files_read))
 
     def _ignores_any(self, files: Sequence[str]) -> bool:

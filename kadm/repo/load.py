@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from kadm.errors import Location, Problem, RepoError
 from kadm.model.cluster import FederatedCluster
-from kadm.model.fleet import Entry, Fleet
+from kadm.model.fleet import Entry, Fleet, Helm
 from kadm.model.objects import ObjectKey
 from kadm.model.objects import Path as ObjectPath
 from kadm.model.policy import PolicyKind
 from kadm.model.repository import Manifest, Repo, Revision
 from kadm.repo.binding import Binder, Source, ignored_label_problems, source_of
+from kadm.repo.builds import Build, build
 from kadm.repo.clusters import Surroundings, read_cluster
 from kadm.repo.decode import decode
 from kadm.repo.documents import Document, read_documents
@@ -171,17 +175,16 @@ class _Loader:
         binder = Binder(self._policies.keys)
         default = source_of("default", fleet.spec.defaults, _places(document, ("spec", "defaults")))
         binder.check(default)
-        found: list[tuple[Document, str, tuple[Source, ...]]] = []
-        for file, index in sorted(self._manifest_files(document, fleet, claimed).items()):
-            entry = fleet.spec.manifests[index]
-            sources: tuple[Source, ...] = (default,)
-            namespace = fleet.spec.namespace
+        bound: dict[int, tuple[str, tuple[Source, ...]]] = {}
+        for index, entry in enumerate(fleet.spec.manifests):
+            bound[index] = fleet.spec.namespace, (default,)
             if isinstance(entry, Entry):
                 own = source_of("entry", entry, _places(document, ("spec", "manifests", index)))
                 binder.check(own)
-                sources = (own, default)
-                namespace = entry.namespace or namespace
-            found += [(one, namespace, sources) for one in self._objects(file)]
+                bound[index] = entry.namespace or fleet.spec.namespace, (own, default)
+        files, builds = self._manifest_files(document, fleet, claimed)
+        found = [(one, *bound[index]) for file, index in sorted(files.items()) for one in self._objects(file)]
+        found += [(one, *bound[index]) for one, index in self._built(builds)]
         scopes = defined_scopes([one for one, _, _ in found], self._policies.type_configs)
         natives: dict[ObjectKey, NativeObject] = {}
         manifests: dict[ObjectKey, Manifest] = {}
@@ -209,13 +212,18 @@ class _Loader:
         self.problems += binder.problems
         return tuple(manifests[key] for key in sorted(manifests))
 
-    def _manifest_files(self, document: Document, fleet: Fleet, claimed: set[str]) -> dict[str, int]:
-        """File → index of the entry that it belongs to: of several that name it, the one with the longest path."""
+    def _manifest_files(
+        self, document: Document, fleet: Fleet, claimed: set[str]
+    ) -> tuple[dict[str, int], dict[int, list[Build]]]:
+        """File → index of the entry that it belongs to: of several that name it, the one with the longest path. And
+        index of entry → the directories of it that a tool has to build."""
         files: dict[str, int] = {}
-        built: dict[str, tuple[str, Location]] = {}
+        builds: dict[str, int] = {}
+        found: dict[int, list[Build]] = {}
         paths = [entry.path if isinstance(entry, Entry) else entry for entry in fleet.spec.manifests]
         for index in sorted(range(len(paths)), key=lambda index: (-len(paths[index]), index)):
-            inner: ObjectPath = ("path",) if isinstance(fleet.spec.manifests[index], Entry) else ()
+            entry = fleet.spec.manifests[index]
+            inner: ObjectPath = ("path",) if isinstance(entry, Entry) else ()
             where = document.locate(("spec", "manifests", index, *inner))
             try:
                 selection = select(self.tree, paths[index], where, skip=claimed, builds=True)
@@ -224,20 +232,52 @@ class _Loader:
                 continue
             for file in selection.files:
                 files.setdefault(file, index)
-            built.update({directory: (tool, where) for directory, tool in selection.built})
-        for directory, (tool, where) in sorted(built.items()):
-            what = f"{directory} needs {tool} to build it, which this version of kadm does not do"
-            hint = "commit what the build makes, and name that instead"
-            self.problems.append(Problem(what=what, where=where, hint=hint))
-        return files
+            charts = [directory for directory, tool in selection.built if tool == "helm"]
+            if isinstance(entry, Entry) and entry.helm is not None and len(charts) != 1:
+                what = (
+                    f"helm is said of {entry.path}, where there are {len(charts)} charts"
+                    if charts
+                    else (f"helm is said of {entry.path}, where there is no Chart.yaml")
+                )
+                at = document.locate(("spec", "manifests", index, "helm"))
+                self.problems.append(Problem(what=what, where=at, hint="name the directory of one chart as path"))
+                continue
+            for directory, tool in selection.built:
+                if builds.setdefault(directory, index) == index:
+                    helm = _helm(entry, directory, fleet) if tool == "helm" else None
+                    found.setdefault(index, []).append(Build(directory=directory, where=where, helm=helm))
+        return files, found
+
+    def _built(self, builds: dict[int, list[Build]]) -> Iterator[tuple[Document, int]]:
+        """The objects that tools make, lists expanded, each with the index of its entry."""
+        indexed = sorted(
+            ((one, index) for index, ones in builds.items() for one in ones), key=lambda one: one[0].directory
+        )
+        for (_, index), built in zip(
+            indexed, build(self.tree, [one for one, _ in indexed], self.surroundings.environ), strict=True
+        ):
+            self.problems += built.problems
+            for document in built.documents:
+                yield from ((one, index) for one in self._expanded(document))
 
     def _objects(self, file: str) -> Iterator[Document]:
         """The documents of a file of manifests, lists expanded."""
         for document in self._documents(file):
-            try:
-                yield from expanded(document)
-            except RepoError as error:
-                self.problems += error.problems
+            yield from self._expanded(document)
+
+    def _expanded(self, document: Document) -> Iterator[Document]:
+        try:
+            yield from expanded(document)
+        except RepoError as error:
+            self.problems += error.problems
+
+
+def _helm(entry: str | Entry, directory: str, fleet: Fleet) -> Helm:
+    """How the chart in ``directory`` is rendered: as its entry says, the rest filled in."""
+    said = (entry.helm if isinstance(entry, Entry) else None) or Helm()
+    around = (entry.namespace if isinstance(entry, Entry) else "") or fleet.spec.namespace
+    name = posixpath.basename(directory) if directory != "." else fleet.name
+    return replace(said, release_name=said.release_name or name, namespace=said.namespace or around)
 
 
 def _places(document: Document, path: ObjectPath) -> dict[PolicyKind, Location]:

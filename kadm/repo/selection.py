@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from kadm.errors import Location, Problem, RepoError
+from kadm.repo.kustomizations import KUSTOMIZATION_FILES
 from kadm.repo.tree import Tree, walk
 
 FLEET_FILE = "kadm.yaml"
 _SUFFIXES = (".yaml", ".yml", ".json")
 _MARKS = "*?["
 
-_BUILT_BY = {
-    "kustomization.yaml": "kustomize",
-    "kustomization.yml": "kustomize",
-    "Kustomization": "kustomize",
-    "Chart.yaml": "helm",
-}
+BuildTool = Literal["kustomize", "helm"]
+
+CHART_FILE: Final = "Chart.yaml"
+
+_BUILT_BY: dict[str, BuildTool] = {CHART_FILE: "helm", **dict.fromkeys(KUSTOMIZATION_FILES, "kustomize")}
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,15 @@ class Selection:
     """The files that one entry means, sorted, and the directories among them that a tool has to build."""
 
     files: tuple[str, ...]
-    built: tuple[tuple[str, str], ...] = ()
+    built: tuple[tuple[str, BuildTool], ...] = ()
     """(directory, tool)"""
 
 
 def select(tree: Tree, entry: str, where: Location, *, skip: Set[str] = frozenset(), builds: bool = False) -> Selection:
     """The files of ``entry``, which stands at ``where``. Raises RepoError where there is nothing of that name.
 
-    Files in ``skip`` are left out. With ``builds``, directories that kustomize or helm build are told apart.
+    Files in ``skip`` are left out. With ``builds``, directories that kustomize or helm build are told apart, and what
+    is in them is theirs.
     """
     path = _checked(entry, where)
     if any(mark in path for mark in _MARKS):
@@ -71,13 +73,17 @@ def _pattern(tree: Tree, pattern: str, where: Location, *, skip: Set[str], build
 
 def _selected(tree: Tree, paths: list[str], *, skip: Set[str], builds: bool) -> Selection:
     files: set[str] = set()
-    built: dict[str, str] = {}
+    built: dict[str, BuildTool] = {}
     for path in paths:
         if tree.kind(path) == "file":
-            files.add(path)
+            tool = _BUILT_BY.get(posixpath.basename(path)) if builds else None
+            if tool is None:
+                files.add(path)
+            else:  # the file stands for its directory
+                built.setdefault(posixpath.dirname(path) or ".", tool)
             continue
         for directory in walk(tree, path):
-            if any(directory == one or directory.startswith(f"{one}/") for one in built):
+            if _is_below(directory, built):
                 continue
             names = tree.names(directory)
             tool = next((_BUILT_BY[name] for name in names if name in _BUILT_BY), None) if builds else None
@@ -86,7 +92,13 @@ def _selected(tree: Tree, paths: list[str], *, skip: Set[str], builds: bool) -> 
                 continue
             below = [_join(directory, name) for name in names if name.endswith(_SUFFIXES)]
             files.update(file for file in below if tree.kind(file) == "file")
-    return Selection(tuple(sorted(files - skip - {FLEET_FILE})), tuple(sorted(built.items())))
+    kept = {file for file in files - skip - {FLEET_FILE} if not _is_below(posixpath.dirname(file) or ".", built)}
+    return Selection(tuple(sorted(kept)), tuple(sorted(built.items())))
+
+
+def _is_below(directory: str, built: Collection[str]) -> bool:
+    """Whether a directory is one of ``built`` or in one."""
+    return any(one in (".", directory) or directory.startswith(f"{one}/") for one in built)
 
 
 def _expression(pattern: str) -> str:

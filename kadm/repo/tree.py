@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -29,8 +31,8 @@ class Tree(Protocol):
     def kind(self, path: str) -> EntryKind:
         """What ``path`` is, links followed."""
 
-    def names(self, directory: str) -> list[str]:
-        """The names in a directory, sorted, those that begin with a dot left out."""
+    def names(self, directory: str, *, hidden: bool = False) -> list[str]:
+        """The names in a directory, sorted; those that begin with a dot with ``hidden`` only, and never ``.git``."""
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -38,21 +40,24 @@ class Tree(Protocol):
     def identity(self, directory: str) -> str:
         """What a directory is behind all links, so that going in circles is noticed."""
 
+    def on_disk(self, files: Iterable[str]) -> AbstractContextManager[Path]:
+        """A directory that stands for that of kadm.yaml, for as long as the context lasts: ``files`` are in it."""
 
-def walk(tree: Tree, directory: str) -> Iterator[str]:
+
+def walk(tree: Tree, directory: str, *, hidden: bool = False) -> Iterator[str]:
     """All directories below ``directory``, itself first, each as its path; links to directories are followed."""
-    yield from _walk(tree, directory, ())
+    yield from _walk(tree, directory, (), hidden)
 
 
-def _walk(tree: Tree, directory: str, around: tuple[str, ...]) -> Iterator[str]:
+def _walk(tree: Tree, directory: str, around: tuple[str, ...], hidden: bool) -> Iterator[str]:
     identity = tree.identity(directory)
     if identity in around:
         raise unreadable(directory, "the link leads to a directory around it", "remove the link")
     yield directory
-    for name in tree.names(directory):
+    for name in tree.names(directory, hidden=hidden):
         path = posixpath.join(directory, name) if directory != "." else name
         if tree.kind(path) == "directory":
-            yield from _walk(tree, path, (*around, identity))
+            yield from _walk(tree, path, (*around, identity), hidden)
 
 
 def unreadable(path: str, why: str, hint: str = "") -> RepoError:
@@ -60,12 +65,12 @@ def unreadable(path: str, why: str, hint: str = "") -> RepoError:
     return RepoError([Problem(what=f"{path} cannot be read", where=Location(path), why=why, hint=hint)])
 
 
-def _visible(directory: str, names: Iterable[str]) -> list[str]:
-    """``names`` sorted, without those that begin with a dot. Raises RepoError for a name that is no UTF-8."""
+def _visible(directory: str, names: Iterable[str], hidden: bool) -> list[str]:
+    """``names`` sorted, as ``Tree.names`` wants them. Raises RepoError for a name that is no UTF-8."""
     for name in names:
         if not name.isascii() and name.encode(errors="replace").decode() != name:
             raise unreadable(directory, f"it holds a name that is no UTF-8: {name!a}", "rename it")
-    return sorted(name for name in names if not name.startswith("."))
+    return sorted(name for name in names if (hidden and name != ".git") or not name.startswith("."))
 
 
 class WorkTree:
@@ -96,12 +101,12 @@ class WorkTree:
             raise unreadable(path, "it is neither a file nor a directory")
         return "file"
 
-    def names(self, directory: str) -> list[str]:
+    def names(self, directory: str, *, hidden: bool = False) -> list[str]:
         try:
             names = os.listdir(self._root / directory)  # noqa: PTH208  # names are all that is wanted
         except OSError as fault:
             raise unreadable(directory, fault.strerror or str(fault)) from fault
-        return _visible(directory, names)
+        return _visible(directory, names, hidden)
 
     def read(self, path: str) -> bytes:
         self.files_read.append(path)
@@ -112,6 +117,10 @@ class WorkTree:
 
     def identity(self, directory: str) -> str:
         return str((self._root / directory).resolve())
+
+    def on_disk(self, files: Iterable[str]) -> AbstractContextManager[Path]:
+        self.files_read += files
+        return nullcontext(self._root)
 
     def _inside(self, path: str) -> None:
         if not (self._root / path).resolve().is_relative_to(self._top):
@@ -141,14 +150,25 @@ class CommitTree:
             return "file"
         return "directory" if found in self._names else "absent"
 
-    def names(self, directory: str) -> list[str]:
-        return _visible(directory, self._names[self._resolve(directory)])
+    def names(self, directory: str, *, hidden: bool = False) -> list[str]:
+        return _visible(directory, self._names[self._resolve(directory)], hidden)
 
     def read(self, path: str) -> bytes:
         return self._contents.read(self._entries[self._resolve(path)].name)
 
     def identity(self, directory: str) -> str:
         return self._resolve(directory)
+
+    @contextmanager
+    def on_disk(self, files: Iterable[str]) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="kadm-") as private:  # nobody else may read it: mkdtemp sets 0700
+            root = Path(private, self._prefix)
+            root.mkdir(parents=True, exist_ok=True)
+            for path in files:
+                target = Path(private, posixpath.normpath(self._prefix + path))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(self.read(path))
+            yield root
 
     def _resolve(self, path: str) -> str:
         """The path from the top of what ``path`` is behind all links; its own path where nothing is there."""

@@ -128,20 +128,6 @@ def test_faults_of_all_files_come_at_once_in_order(tmp_path: Path) -> None:
             id="a path leads out",
         ),
         pytest.param(
-            {"manifests/shop/kustomization.yaml": "resources: []\n", "manifests/chart/Chart.yaml": "name: x\n"},
-            [
-                (
-                    "kadm.yaml:1:1: manifests/chart needs helm to build it, which this version of kadm does not do"
-                    " (commit what the build makes, and name that instead)"
-                ),
-                (
-                    "kadm.yaml:1:1: manifests/shop needs kustomize to build it, which this version of kadm does not do"
-                    " (commit what the build makes, and name that instead)"
-                ),
-            ],
-            id="directories that have to be built",
-        ),
-        pytest.param(
             {"clusters/eu2.yaml": a_member("eu")},
             [
                 (
