@@ -16,7 +16,7 @@ from kadm.compare.finished import has_finished
 from kadm.compare.kept import is_wrong_without, not_kept
 from kadm.compare.left_fields import struck, whole, without_fields
 from kadm.compare.local import local_differences, wanted_fields
-from kadm.compare.ownership import REPAIR_MANAGER, Holder, all_held, own_entry
+from kadm.compare.ownership import REPAIR_MANAGER, Holder, all_held, created_by, own_entry
 from kadm.compare.preparation import generation_of
 from kadm.compare.repairs import immutable_fields, leftovers
 from kadm.compare.secrecy import masked
@@ -219,6 +219,8 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
             else:
                 flag = f"--adopt {seen.key.kind.lower()}/{seen.key.name}, or --adopt-all"
                 why = "it exists already, and kadm did not make it"
+                if created_by(seen.live, terms.manager):
+                    why = "kadm made it, and the record does not hold it: was the record lost?"
                 found.held.append(Held(change=change, why=why, flag=flag))
         case "absent":
             raise AssertionError("an absent object is a create")

@@ -52,6 +52,8 @@ def guard(
             kept.append(change)
         else:
             held.append(found)
+    kept, inside = _with_what_they_hold(kept, held)
+    held += inside
     deleting = [change for change in kept if change.action == "delete"]
     bulk = _bulk(deleting, recorded=recorded, desired=desired, deletions=deletions, permissions=permissions)
     if bulk is not None:
@@ -106,6 +108,25 @@ def _held(
     return None
 
 
+def _with_what_they_hold(changes: list[Change], held: list[Held]) -> tuple[list[Change], list[Held]]:
+    """The changes without deletions of namespaces in which another deletion is held, and these as held.
+
+    Whatever permits what is foreign in a namespace does not permit what a guard of its own keeps in it.
+    """
+    kept: list[Change] = []
+    found: list[Held] = []
+    for change in changes:
+        inner = next(
+            (one for one in held if one.change.action == "delete" and one.change.key.namespace == change.key.name), None
+        )
+        if inner is None or change.key.kind != "Namespace" or change.action != "delete":
+            kept.append(change)
+        else:
+            name = f"{inner.change.key.kind} {inner.change.key.name}"
+            found.append(Held(change=change, why=f"{name} in it is held back: {inner.why}", flag=inner.flag))
+    return kept, found
+
+
 def _still(inside: Contents) -> str:
     if inside.unknown:
         return f"what it holds is unknown: {inside.unknown}"
@@ -128,6 +149,6 @@ def _bulk(
         allowed = min(deletions.max, -(-recorded * deletions.percent // 100))
     if allowed is not None and len(deleting) > allowed:
         count = len(deleting)
-        why = f"{count} deletions in this member, {allowed} allowed"
+        why = f"{count} deletion{'s' * (count > 1)} in this member, {allowed} allowed"
         return lambda change: Held(change=change, why=why, flag=f"--allow-deletes {count}")
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ class Request:
     method: str
     path: str
     query: dict[str, str]
+    body: Any = field(default=None, compare=False, repr=False)
+    """Decoded, where it is JSON."""
 
     @property
     def writes(self) -> bool:
@@ -109,14 +112,16 @@ async def _streamed(
 
 def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: str, token: str) -> web.Application:
     async def forward(request: web.Request) -> web.StreamResponse:
-        audit.requests.append(Request(member, request.method, request.path, dict(request.query)))
+        body = await request.read()
+        decoded = json.loads(body) if body and "json" in request.content_type else None
+        audit.requests.append(Request(member, request.method, request.path, dict(request.query), decoded))
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         headers["Authorization"] = f"Bearer {token}"
         async with session.request(
             request.method,
             upstream + request.raw_path,
             headers=headers,
-            data=await request.read() or None,  # an empty body would get a media type
+            data=body or None,  # an empty body would get a media type
             ssl=False,
         ) as answer:
             kept = {name: value for name, value in answer.headers.items() if name.lower() not in HOP_BY_HOP}
