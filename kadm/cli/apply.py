@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,10 @@ from kadm.cli.settings import settings
 
 def apply(
     context: typer.Context,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Carry out this saved plan (kadm plan --out), if it still holds."),
+    ] = None,
     directory: options.DirectoryOption = None,
     yes: options.YesOption = False,
     output: options.OutputOption = options.Output.TEXT,
@@ -55,6 +60,8 @@ def apply(
       kadm apply --yes                 in a pipeline
 
       kadm apply --yes --no-wait       do not wait for pods
+
+      kadm apply plan.json             exactly the plan that was saved and reviewed
     """
     import asyncio
 
@@ -96,6 +103,7 @@ def apply(
                 lock_timeout_s=lock_timeout,
                 as_json=output is options.Output.JSON,
                 allow_unplaced=allow_unplaced,
+                file=file,
             )
         )
     )

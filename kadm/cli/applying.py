@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadm.cli.asking import confirmed
@@ -14,8 +15,9 @@ from kadm.cli.plan_json import encode, report_document
 from kadm.cli.plan_text import named
 from kadm.cli.planning import Asked, opened
 from kadm.cli.progress import progress
+from kadm.cli.saving import Saved
 from kadm.cli.show_plan import show
-from kadm.errors import Problem, UsageError
+from kadm.errors import Problem, StalePlanError, UsageError
 from kadm.execute import Stop, deliver
 from kadm.execute.locking import in_words
 from kadm.model.plan import Action
@@ -50,8 +52,14 @@ async def run_apply(
     lock_timeout_s: float,
     as_json: bool,
     allow_unplaced: bool,
+    file: Path | None = None,
 ) -> int:
-    """The exit code of one apply. Raises UsageError where nobody can be asked and ``yes`` was not given."""
+    """The exit code of one apply; ``file`` holds a saved plan, which nobody is asked about again.
+
+    Raises UsageError where nobody can be asked and ``yes`` was not given.
+    """
+    saved = Saved(file, asked, permissions) if file is not None else None
+    yes = yes or saved is not None
     if not yes and not console.interactive:
         raise UsageError("apply asks before it writes, and nobody is here to answer", hint="kadm apply --yes")
 
@@ -70,13 +78,20 @@ async def run_apply(
     stop = Stop()
     with ending(stop, console) as ended:
         try:
-            async with opened(asked, permissions) as (repo, pool, choices):
+            async with opened(saved.asked if saved else asked, permissions) as (repo, pool, given):
+                choices = saved.choices(repo) if saved else given
+
+                async def check(found: Planned) -> None:
+                    if saved is not None:
+                        await saved.check(found, pool, choices)
+
                 with progress(console) as listener:
                     delivery = await deliver(
                         repo,
                         pool,
                         choices,
                         accept=accept,
+                        check=check,
                         wait=wait,
                         timeout_s=timeout_s,
                         lock_timeout_s=lock_timeout_s,
@@ -85,6 +100,9 @@ async def run_apply(
                         go_on=go_on,
                         stop=stop,
                     )
+        except StalePlanError as stale:
+            console.problems(stale.problems)
+            return ExitCode.STALE
         except asyncio.CancelledError:
             if ended.number is None:
                 raise

@@ -27,6 +27,7 @@ from kadm.cli import (
     render,
     sandbox,
     schemas,
+    show,
     status,
     unjoin,
     validate,
@@ -56,6 +57,7 @@ app.command("unjoin", short_help="Take a member out of the fleet.")(unjoin.unjoi
 app.command("render", short_help="Print what each member must hold.")(render.render)
 app.command("plan", short_help="Show what apply would change. Writes nothing.")(plan.plan)
 app.command("apply", short_help="Make the members hold what the repository says.")(apply.apply)
+app.command("show", short_help="Show a saved plan.")(show.show)
 app.command("explain", short_help="Say why an object is where it is.")(explain.explain)
 app.command("status", short_help="Show workloads across all members.")(status.status)
 app.command("watch", short_help="Keep the fleet as git says, until stopped.")(watch.watch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,9 @@ def plan(
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit with 2 where there are changes.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Save the plan, for kadm apply FILE. No secrets.")
+    ] = None,
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
     target: options.TargetOption = None,
@@ -50,11 +54,14 @@ def plan(
       kadm plan -o markdown            for a comment on a pull request
 
       kadm plan -o name                the changed objects only
+
+      kadm plan --out plan.json        save it, for kadm show and kadm apply
     """
     import asyncio
 
     from kadm.cli.planning import Asked, planned
     from kadm.cli.planning_flags import permissions
+    from kadm.cli.saving import plan_into
     from kadm.cli.show_plan import show
 
     asked = Asked(
@@ -81,8 +88,12 @@ def plan(
     )
 
     async def make() -> int:
-        found = await planned(asked, allowed)
-        show(settings(context).console, found, output)
+        console = settings(context).console
+        if out is not None:
+            found = await plan_into(out, asked, allowed, console)
+        else:
+            found = await planned(asked, allowed)
+        show(console, found, output)
         return exit_code(
             problems=found.plan.problems,
             partial=bool(found.plan.unread),

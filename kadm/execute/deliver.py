@@ -31,6 +31,14 @@ Accept = Callable[[Planned, str], Awaitable[bool]]
 """Whether a plan may be carried out. Asked again, with why, where it had to be planned again and came out different."""
 
 
+Check = Callable[[Planned], Awaitable[None]]
+"""Looks at every plan before it is accepted; what it raises ends the run, with nothing written."""
+
+
+async def nothing_to_check(_planned: Planned) -> None:
+    """Any plan will do."""
+
+
 class Delivery(Struct, frozen=True, kw_only=True):
     """The plan that was carried out, and what became of it; ``report`` is None where the plan was not accepted."""
 
@@ -44,6 +52,7 @@ async def deliver(
     choices: pipeline.Choices,
     *,
     accept: Accept,
+    check: Check = nothing_to_check,
     wait: bool = True,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
@@ -60,6 +69,7 @@ async def deliver(
     async with locking(pool, timeout_s=lock_timeout_s, waiting=waiting) as locks:
         await locks.look()
         planned = await pipeline.make(repo, pool, choices, now=datetime.now(UTC))
+        await check(planned)
         if not await accept(planned, ""):
             return Delivery(planned=planned, report=None)
         while (states := written(planned)).keys() - locks.answered:
@@ -67,6 +77,7 @@ async def deliver(
             if not moved:
                 break
             again = await pipeline.make(repo, pool, choices, now=datetime.now(UTC))
+            await check(again)
             if again.plan != planned.plan and not await accept(again, other_writers(moved)):
                 return Delivery(planned=again, report=None)
             planned = again

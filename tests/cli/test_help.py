@@ -68,6 +68,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm sandbox status",
         "kadm sandbox up",
         "kadm schemas",
+        "kadm show",
         "kadm status",
         "kadm unjoin",
         "kadm validate",
