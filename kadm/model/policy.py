@@ -6,6 +6,7 @@ user wrote; ``kadm.repo`` applies the structural defaults of 1.2.1, so that stag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -253,11 +254,15 @@ class SchedulingProfileSpec(Struct, frozen=True, forbid_unknown_fields=True, ren
 
 
 class SchedulingProfile(Struct, frozen=True, kw_only=True):
-    """A SchedulingProfile of the repository."""
+    """A SchedulingProfile of the repository.
+
+    ``places``: where a plugin stands in it, as (extension point or ``pluginConfig``, name) → place of the last entry.
+    """
 
     name: str
     spec: SchedulingProfileSpec
     location: Location
+    places: Mapping[tuple[str, str], Location] = {}
 
 
 class WebhookTLSConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

@@ -256,7 +256,19 @@ def _read_override(policies: Policies, document: Document, name: str, namespace:
 
 def _read_profile(policies: Policies, document: Document, name: str, namespace: str) -> list[Problem]:
     spec = decode(document, SchedulingProfileSpec, path=("spec",))
-    policies.profiles.setdefault(name, SchedulingProfile(name=name, spec=spec, location=document.location))
+    plugins = {"filter": spec.plugins.filter, "score": spec.plugins.score, "select": spec.plugins.select}
+    places = {
+        (point, plugin.name): document.locate(("spec", "plugins", point, "enabled", index, "name"))
+        for point, changes in plugins.items()
+        for index, plugin in enumerate(changes.enabled)
+    }
+    places |= {
+        ("pluginConfig", config.name): document.locate(("spec", "pluginConfig", index, "name"))
+        for index, config in enumerate(spec.plugin_config)
+    }
+    policies.profiles.setdefault(
+        name, SchedulingProfile(name=name, spec=spec, location=document.location, places=places)
+    )
     return []
 
 

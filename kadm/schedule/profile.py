@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import UNSET, Struct
 
-from kadm.errors import KadmError
+from kadm.errors import KadmError, Location
 from kadm.model.policy import NamedPlugin, PluginSet, ReplicasStrategy, SchedulingProfile, SchedulingProfileSpec
 from kadm.schedule.framework import FilterPlugin, Plugin, ReadsPodRequests, ReplicaPlugin, ScorePlugin, SelectPlugin
 from kadm.schedule.registry import DEFAULT_FILTERS, DEFAULT_SCORES, DEFAULT_SELECTS, KATALYST_FILTERS, PLUGINS, REPLICAS
@@ -21,6 +21,8 @@ from kadm.schedule.webhook import WebhookPlugin
 P_co = TypeVar("P_co", covariant=True)
 
 _ALL = "*"
+_CONFIG = "pluginConfig"
+_POINTS: Mapping[str, type] = {"filter": FilterPlugin, "score": ScorePlugin, "select": SelectPlugin}
 
 
 class ProfileError(KadmError):
@@ -72,13 +74,11 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins, *, katalyst:
     Per extension point: the defaults less the disabled ones (``*``: all), then the enabled ones. Raises ProfileError.
     """
     spec = profile.spec if profile else SchedulingProfileSpec()
-    where = profile.location if profile else None
-    source = _Source(plugins, {config.name: config.args for config in spec.plugin_config})
+    places = profile.places if profile else {}
+    source = _Source(plugins, {config.name: config.args for config in spec.plugin_config}, places)
     try:
         for config in spec.plugin_config:
-            if config.name not in plugins.types:
-                raise ProfileError(f"there is no plugin {config.name} that takes arguments")
-            source.own(config.name)
+            source.configured(config.name)
         default_filters = KATALYST_FILTERS if katalyst else DEFAULT_FILTERS
         filters = source.at("filter", FilterPlugin, default_filters, spec.plugins.filter)
         scores = source.at("score", ScorePlugin, DEFAULT_SCORES, spec.plugins.score)
@@ -90,7 +90,8 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins, *, katalyst:
     except ProfileError as error:
         if profile is None:
             raise
-        raise ProfileError(f"profile {profile.name}: {error.problem.what}", where=where) from error
+        what, where = f"profile {profile.name}: {error.problem.what}", error.problem.where or profile.location
+        raise ProfileError(what, where=where, hint=error.problem.hint) from error
     judging = [entry.plugin for entry in (*filters, *scores)]
     return Profile(
         filters=filters,
@@ -106,6 +107,7 @@ def profile_of(profile: SchedulingProfile | None, plugins: Plugins, *, katalyst:
 class _Source:
     plugins: Plugins
     args: Mapping[str, Any]
+    places: Mapping[tuple[str, str], Location] = field(default_factory=dict)
 
     def at(
         self, point: str, kind: type[P_co], defaults: Sequence[str], changes: PluginSet
@@ -116,31 +118,50 @@ class _Source:
         found: dict[str, Enabled[P_co]] = {}
         for named in (*kept, *changes.enabled):
             if named.name in found:
-                raise ProfileError(f"{point} plugin {named.name} is enabled twice; disable the default one first")
+                what = f"{point} plugin {named.name} is enabled twice; disable the default one first"
+                raise ProfileError(what, where=self.places.get((point, named.name)))
             outside = named.type == "Webhook" or named.name not in self.plugins.types
             plugin = self.outside(named.name, point) if outside else self.own(named.name)
             if not isinstance(plugin, kind):
-                raise ProfileError(f"plugin {named.name} is no {point} plugin")
+                raise self._fault(f"plugin {named.name} is no {point} plugin", point, named.name)
             found[named.name] = Enabled(named.name, plugin, _weight(named), outside)
         return tuple(found.values())
+
+    def configured(self, name: str) -> None:
+        """Raise ProfileError where no plugin takes the arguments of this name."""
+        if name not in self.plugins.types:
+            hint = f"known here: {', '.join(self.plugins.types)}"
+            where = self.places.get((_CONFIG, name))
+            raise ProfileError(f"there is no plugin {name} that takes arguments", where=where, hint=hint)
+        self.own(name)
 
     def own(self, name: str) -> object:
         """kadm's own plugin of this name, with its arguments."""
         try:
             return msgspec.convert(self.args.get(name) or {}, self.plugins.types[name])
         except msgspec.ValidationError as error:
-            raise ProfileError(f"arguments of plugin {name}: {error}") from error
+            where = self.places.get((_CONFIG, name))
+            raise ProfileError(f"arguments of plugin {name}: {error}", where=where) from error
 
     def outside(self, name: str, point: str) -> object:
         """The plugin of this name that comes from elsewhere."""
         if name in self.plugins.unusable:
-            raise ProfileError(f"webhook plugin {name} cannot be used: {self.plugins.unusable[name]}")
+            what = f"webhook plugin {name} cannot be used: {self.plugins.unusable[name]}"
+            raise ProfileError(what, where=self.places.get((point, name)))
         if name not in self.plugins.outside:
-            raise ProfileError(f"there is no plugin {name}")
+            raise self._fault(f"there is no plugin {name}", point, name)
         plugin = self.plugins.outside[name]
         if isinstance(plugin, WebhookPlugin) and not plugin.serves(point):
-            raise ProfileError(f"webhook plugin {name} is no {point} plugin: its {point}Path is empty")
+            what = f"webhook plugin {name} is no {point} plugin: its {point}Path is empty"
+            raise ProfileError(what, where=self.places.get((point, name)))
         return plugin
+
+    def _fault(self, what: str, point: str, name: str) -> ProfileError:
+        """An error that says which plugins there are."""
+        kind = _POINTS[point]
+        known = [plugin for plugin, own in self.plugins.types.items() if issubclass(own, kind)]
+        hint = f"known here: {', '.join([*known, *sorted(self.plugins.outside)])}"
+        return ProfileError(what, where=self.places.get((point, name)), hint=hint)
 
 
 def _weight(named: NamedPlugin) -> int:
