@@ -111,7 +111,17 @@ class MemberRun:
         for change in changes:
             seen = health.get(change.key)
             if seen is not None and not is_ready(seen):
-                self._settle(change, "not ready", self._not_ready(change, seen))
+                self._settle(change, "not ready", self._not_ready(change.key, seen))
+
+    async def wait_for_earlier(self) -> None:
+        """Wait for what an earlier apply left not ready: an apply that has nothing to change must not hide it.
+
+        Only what is ready is stamped, so these are among the objects that no stamp proves.
+        """
+        keys = [key for key in self.planned.unproved.get(self.name, ()) if key not in self.results]
+        for key, seen in (await self.wait_for(waits_for(keys))).items():
+            if not is_ready(seen):
+                self.problems.append(self._not_ready(key, seen))
 
     async def wait_for(self, keys: Collection[ObjectKey]) -> dict[ObjectKey, Health]:
         """The health of these objects, once they are ready or the time is over; none is waited for twice."""
@@ -153,13 +163,15 @@ class MemberRun:
         """Stamp what was changed, and what took a dry run to know that it is unchanged, as it stands now.
 
         The read comes after everything settled: what controllers and webhooks made of an object is part of its stamp.
+        What is not ready is not stamped, so that the next apply waits for it.
         """
         await stamp_objects(
             self.connection,
             self.state,
             self.planned,
-            changed={key for key, one in self.results.items() if one.result in ("done", "not ready")},
+            changed={key for key, one in self.results.items() if one.result == "done"},
             removed=self.removed,
+            unready={key for key, seen in self.health.items() if not is_ready(seen)},
         )
 
     def give_up(self, changes: Iterable[Change], result: Result, why: str) -> None:
@@ -266,11 +278,11 @@ class MemberRun:
             Event(member=self.name, stage=stage, finished=finished, total=len(self.changes), key=key, text=text)
         )
 
-    def _not_ready(self, change: Change, seen: Health) -> Problem:
+    def _not_ready(self, key: ObjectKey, seen: Health) -> Problem:
         return Problem(
             what="interrupted while waiting for it" if self.stop.asked else f"not ready after {self.timeout_s:g} s",
             member=self.name,
-            object=str(change.key),
+            object=str(key),
             why=f"{seen.code}: {seen.reason}" if seen.reason else seen.code,
             hint="kadm status shows how it goes on; --timeout waits longer",
         )

@@ -26,23 +26,28 @@ async def stamp_objects(
     *,
     changed: Collection[ObjectKey],
     removed: Collection[ObjectKey],
+    unready: Collection[ObjectKey],
 ) -> None:
     """Read the objects that have no valid stamp, and store their stamps. Nothing is sent where there are none.
+
+    ``removed`` and ``unready`` objects lose theirs.
 
     Raises DocumentConflict where another writer stamped meanwhile, MemberError where the member does not answer.
     """
     unproved = planned.unproved.get(state.name, ())
-    if not changed and not removed and not unproved:
+    if not changed and not removed and not unready and not unproved:
         return
     fleet = planned.repo.fleet
     desired = planned.desired.members.get(state.name)
-    due = {*changed, *unproved} - set(removed)
+    stampless = {*removed, *unready}
+    due = {*changed, *unproved} - stampless
     wanted = {one.key: one for one in desired.objects if one.key in due} if desired else {}
     secret_key = await ensure_secret_key(connection, fleet.name) if any(map(is_secret, wanted)) else None
     stamps = await read_stamps(connection, fleet.name, member_uid=state.uid)
     set_id = applyset_id(fleet.record_name)
     prover = Prover(stamps, manager=fleet.field_manager, set_id=set_id, secret_key=secret_key)
-    stamped = {text: stamp for text, stamp in stamps.objects.items() if text not in {stamp_key(key) for key in removed}}
+    dropped = {stamp_key(key) for key in stampless}
+    stamped = {text: stamp for text, stamp in stamps.objects.items() if text not in dropped}
 
     def stamp(key: ObjectKey, live: RawObject) -> bool:
         found = prover.stamp(wanted[key], live)

@@ -93,6 +93,7 @@ async def _in_its_wave(
     await _report_arrivals(run, arrivals)
     if wait:
         await run.wait(parts.first)
+        await run.wait_for_earlier()
     await _prune(run, parts.pruned)
     turns.over(run.name)
     return set()

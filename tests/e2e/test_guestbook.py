@@ -78,3 +78,23 @@ def test_what_leaves_git_is_deleted_within_the_guards(guestbook: Path, tools: To
     tools.kadm("-C", guestbook, "apply", "--yes", "--allow-empty")
     assert tools.get("member1", "deployments")["items"] == []
     assert tools.kadm("-C", guestbook, "plan", "--detailed-exitcode").code == 0
+
+
+def test_an_apply_with_nothing_to_change_does_not_hide_what_is_not_ready(fleet: Fleet, tools: Tools) -> None:
+    text = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: "web:broken"}]}
+"""
+    root = fleet({"manifests/web.yaml": text}, members=1)
+    for _ in range(2):
+        said = tools.kadm("-C", root, "apply", "--yes", "--timeout", "1", code=1)
+        assert "ImagePullBackOff" in said.err
+    (root / "manifests/web.yaml").write_text(text.replace(":broken", ":1"))
+    tools.kadm("-C", root, "apply", "--yes")
+    assert tools.kadm("-C", root, "apply", "--yes").err == ""
