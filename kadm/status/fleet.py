@@ -100,7 +100,7 @@ def _in_member(
 
 def _overall(members: Sequence[WorkloadInMember]) -> Health:
     if not members:
-        return Health("Missing", "placed nowhere")
+        return Health("Missing", "in no member yet")
     worst = min(members, key=lambda one: WORST_FIRST.index(one.health.code))
     if worst.health.code == "Healthy":
         return Health("Healthy", worst.health.reason if len(members) == 1 else "")
