@@ -82,5 +82,5 @@ def test_profiles(tmp_path: Path, spec: str, texts: tuple[str, ...]) -> None:
 
 def test_a_webhook_cannot_have_the_name_of_an_own_plugin(tmp_path: Path) -> None:
     """Object names are lower-case, and those of kadm's own plugins are not."""
-    with pytest.raises(RepoError, match='policies/hook.yaml:4:9: "MaxCluster" cannot name'):
+    with pytest.raises(RepoError, match=r'policies/hook\.yaml:4:9: "MaxCluster" cannot name'):
         problems(tmp_path, "plugins: {}", hook=HOOK.replace("name: hook", "name: MaxCluster"))

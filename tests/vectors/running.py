@@ -46,13 +46,17 @@ def run_file(path: Path) -> Outcome:
 
 
 def run_case(suite: Suite, case: Case) -> Outcome:
-    """Run one case of a suite."""
+    """Run one case of a suite. Whatever kadm raises is a difference, and does not end the run."""
     wanted = suite.case(case)
-    answer = suite.normal(suite.answer(case.input))
-    found = list(differences(wanted, answer))
+    try:
+        answer = suite.normal(suite.answer(case.input))
+        found = list(differences(wanted, answer))
+        rows = claimed_by(wanted, answer, suite.reference) if found else ()
+    except Exception as error:  # noqa: BLE001  # a run over thousands of cases must tell them all
+        raised = f"{type(error).__name__}: {error}"
+        return Outcome(failed=1, differences=[Difference(case.id, "answer", "no exception", raised)])
     if not found:
         return Outcome(passed=1)
-    rows = claimed_by(wanted, answer, suite.reference)
     if rows:
         return Outcome(passed=1, claims=Counter(rows))
     return Outcome(failed=1, differences=found)

@@ -17,7 +17,7 @@ from tests.vectors.suites import SUITES
 from tests.vectors.test_running import extracted
 from tests.vectors.test_vectors import EXHAUSTIVE
 
-ROUNDS = 200 if EXHAUSTIVE else 8
+ROUNDS = 40 if EXHAUSTIVE else 8
 """How often each case of the extract is changed."""
 
 

@@ -16,7 +16,7 @@ from tests.vectors.running import run_case, run_file, yaml_differences
 from tests.vectors.suites import SUITES
 from tests.vectors.test_vectors import EXHAUSTIVE, EXTRACT, suite_files
 
-PER_CASE = 200 if EXHAUSTIVE else 6
+PER_CASE = 40 if EXHAUSTIVE else 6
 
 
 def extracted(suite: str) -> tuple[Case, ...]:
@@ -139,6 +139,14 @@ def test_files_that_cannot_be_run(text: str, what: str, tmp_path: Path, capsys: 
         run_file(file)
     assert main([str(file)]) == 2
     assert what in capsys.readouterr().err
+
+
+def test_a_case_that_raises_does_not_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = {**PLANNED, "id": "broken", "input": {"clusters": {"a": {"weight": "1"}}, "total": 2}}
+    assert main([a_file(tmp_path, {**HEAD, "cases": [broken, PLANNED]})]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("f.json: broken: answer: expected no exception, got TypeError")
+    assert last == "1 passed, 1 failed"
 
 
 def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
