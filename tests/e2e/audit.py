@@ -62,7 +62,8 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
             for cluster in config["clusters"]:
                 upstream = cluster["cluster"]["server"]
                 runner = web.AppRunner(
-                    _app(audit, session, cluster["name"], upstream, _token_for(config, cluster["name"]))
+                    _app(audit, session, cluster["name"], upstream, _token_for(config, cluster["name"])),
+                    shutdown_timeout=0.1,  # a watch goes on for ever
                 )
                 await runner.setup()
                 site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -76,6 +77,7 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
             await finished.wait()
             for runner in runners:
                 await runner.cleanup()
+        await asyncio.sleep(0.1)  # aiohttp closes TLS connections only after the session is closed
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
@@ -104,9 +106,11 @@ async def _streamed(
     try:
         async for chunk in answer.content.iter_any():
             await response.write(chunk)
+        await response.write_eof()
     except (ConnectionResetError, aiohttp.ClientError):  # one of both ends has seen enough
         return response
-    await response.write_eof()
+    finally:
+        answer.close()
     return response
 
 
