@@ -19,7 +19,7 @@ from kadm.compare.local import local_differences, wanted_fields
 from kadm.compare.ownership import REPAIR_MANAGER, Holder, all_held, created_by, own_entry
 from kadm.compare.preparation import generation_of
 from kadm.compare.repairs import immutable_fields, leftovers
-from kadm.compare.secrecy import masked
+from kadm.compare.secrecy import is_secret, masked
 from kadm.compare.standing import Mark, Standing, kept_out, marked_by_another, standing
 from kadm.errors import Problem
 from kadm.model.applyset import PART_OF
@@ -323,7 +323,9 @@ def _refused(
 ) -> None:
     """The member does not take the object: frozen with the reason, or recreated where the object permits that."""
     problem = answer.problem
-    immutable = immutable_fields(answer.faults)
+    if problem is not None and problem.where is None:
+        problem = replace(problem, where=wanted.location)
+    immutable = immutable_fields(answer.faults, secret=is_secret(wanted.key))
     if live is None or not immutable:
         found.freeze(wanted.key, "the member refuses it", *((problem,) if problem is not None else ()))
         return
@@ -344,6 +346,22 @@ def _refused(
         )
         return
     fields = ", ".join(immutable)
+    if not ours:
+        mark = marked_by_another(live, terms.set_id)
+        whose = f"it is managed by {mark.words}" if mark is not None else "it exists already, and kadm did not make it"
+        found.freeze(
+            wanted.key,
+            f"{whose}, and {fields} cannot change",
+            Problem(
+                what=f"it cannot be adopted: {whose}, and its {fields} cannot change",
+                where=wanted.location,
+                member=terms.member,
+                object=str(wanted.key),
+                why=problem.why if problem is not None else "",
+                hint="write what the member has, name the manifest otherwise, or delete the object in the member",
+            ),
+        )
+        return
     found.freeze(
         wanted.key,
         f"{fields} cannot change",

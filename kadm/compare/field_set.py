@@ -54,6 +54,8 @@ def holds(fields: FieldSet, path: Elements) -> bool:
 
 def touches(fields: FieldSet, path: Elements) -> bool:
     """Whether the set holds the field, or anything below it, or a leaf above it that stands for the whole."""
+    if not fields:
+        return False
     for element in path:
         if element not in fields:
             return not any(name != SELF for name in fields)

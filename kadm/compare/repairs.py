@@ -23,13 +23,17 @@ _ALIASES = {"f:serviceAccountName": "f:serviceAccount"}
 
 _IMMUTABLE = (
     "immutable",
-    "updates to statefulset spec for fields other than",
+    "updates to ",  # statefulset spec for fields other than …, parameters are forbidden
     "cannot change roleref",
     "may not change once set",
     "may not be changed",
     "cannot be changed",
 )
 """What API servers say of a field that cannot change, in lower case."""
+
+_SECRET_ONCE = frozenset({"data", "immutable", "type"})
+"""Fields of a Secret whose faults come without words, for these may quote values: nothing else is wrong with them that
+the loader would not have seen."""
 
 _CONVERTED = "autoscaling.alpha.kubernetes.io/"
 """Annotations that hold what an older version of a kind has no fields for: they are fields in disguise."""
@@ -46,9 +50,13 @@ class Step(Struct, frozen=True):
     remove: tuple[Path, ...]
 
 
-def immutable_fields(faults: Sequence[Fault]) -> tuple[str, ...]:
+def immutable_fields(faults: Sequence[Fault], *, secret: bool) -> tuple[str, ...]:
     """The fields that the member says cannot change, in its words; empty where it says something else, too."""
-    found = [fault for fault in faults if any(words in fault.message.lower() for words in _IMMUTABLE)]
+    found = [
+        fault
+        for fault in faults
+        if any(words in fault.message.lower() for words in _IMMUTABLE) or (secret and fault.field in _SECRET_ONCE)
+    ]
     return tuple(dict.fromkeys(fault.field for fault in found)) if len(found) == len(faults) else ()
 
 

@@ -24,6 +24,7 @@ from kadm.repo.clusters import Surroundings, read_cluster
 from kadm.repo.decode import decode
 from kadm.repo.documents import Document, read_documents
 from kadm.repo.git import find_git
+from kadm.repo.ignore_rules import ignore_rule_problems
 from kadm.repo.manifests import NativeObject, defined_scopes, expanded, read_object
 from kadm.repo.policies import Policies, twice
 from kadm.repo.references import namespace_problems, profile_problems, reference_problems
@@ -123,6 +124,7 @@ class _Loader:
         (document,) = documents
         fleet = decode(document, Fleet)
         self.problems += namespace_problems(fleet, document)
+        self.problems += ignore_rule_problems(fleet, document)
         return document, fleet
 
     def _documents(self, file: str) -> list[Document]:

@@ -228,6 +228,64 @@ def test_an_immutable_field_is_named(fleet: SmallFleet) -> None:
     assert (fleet.deleted(), fleet.member.get(old)["spec"]["selector"]) == ([], old["spec"]["selector"])
 
 
+def stateful_set(namespace: str, service: str) -> Obj:
+    found = deployment(namespace)
+    return {**found, "kind": "StatefulSet", "spec": {**found["spec"], "serviceName": service}}
+
+
+def role_binding(namespace: str, role: str) -> Obj:
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "b", "namespace": namespace},
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": role},
+    }
+
+
+def secret(namespace: str, kind: str, value: str = "aA==") -> Obj:
+    return {**config(namespace, "s"), "kind": "Secret", "type": kind, "data": {"k": value}}
+
+
+def claim(namespace: str, storage_class: str) -> Obj:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": namespace},
+        "spec": {**spec, "storageClassName": storage_class},
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        pytest.param(
+            lambda ns, last: {**config(ns, data={"k": "new" if last else "v"}), "immutable": True},
+            "data",
+            id="ConfigMap",
+        ),
+        pytest.param(lambda ns, last: secret(ns, "b/b" if last else "a/a"), "type", id="the type of a Secret"),
+        pytest.param(
+            lambda ns, last: {**secret(ns, "Opaque", "bQ==" if last else "aA=="), "immutable": True},
+            "data",
+            id="Secret",
+        ),
+        pytest.param(lambda ns, last: stateful_set(ns, "new" if last else "old"), "spec", id="StatefulSet"),
+        pytest.param(lambda ns, last: role_binding(ns, "new" if last else "old"), "roleRef", id="RoleBinding"),
+        pytest.param(lambda ns, last: claim(ns, "new" if last else "old"), "spec", id="PersistentVolumeClaim"),
+        pytest.param(
+            lambda ns, last: job(ns, completions=2 if last else 1), "spec.completions", id="completions of a Job"
+        ),
+    ],
+)
+def test_immutable_fields_of_other_kinds(fleet: SmallFleet, make: Callable[[str, bool], Obj], field: str) -> None:
+    fleet.write(make(fleet.name, False))
+    fleet.apply("--no-wait")
+    fleet.write(make(fleet.name, True))
+    assert [one["what"] for one in fleet.plan(code=1)["problems"]] == [f"{field} cannot change in place"]
+
+
 def test_recreation_on_request(fleet: SmallFleet) -> None:
     old = deployment(fleet.name)
     fleet.write(old)
