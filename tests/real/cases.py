@@ -9,11 +9,6 @@ from tests.real.manifests import CONFIG, SERVICE, deployment, widget
 CONTAINER = "spec.template.spec.containers[name=main]"
 DEPLOYMENTS = "apps/v1/deployments"
 
-FINISHED = "a Job that finished and is gone is created again"
-REPAIR = "what an apply leaves behind is not repaired by a patch"
-FOLDING = "adoption does not fold the entries of kubectl"
-HELD_BACK = f"a case in the same namespace is refused: {REPAIR}"
-
 NOTHING_TO_DO = (
     Case(
         id="quantities in other words",
@@ -188,7 +183,6 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
     Case(id="five managers", manifest=deployment("env: [{name: A, value: '1'}]"), others=five_managers),
     Case(
         id="a finished Job",
-        pending={"sandbox": FINISHED},
         manifest="""\
 apiVersion: batch/v1
 kind: Job
@@ -279,7 +273,6 @@ SEEN = (
     ),
     Case(
         id="strategy to Recreate",
-        pending={"sandbox": REPAIR, "real": REPAIR},
         manifest=deployment(spec="replicas: 1"),
         edited=deployment(spec="replicas: 1, strategy: {type: Recreate}".replace(", ", "\n  ")),
         fields=(
@@ -289,7 +282,6 @@ SEEN = (
     ),
     Case(
         id="a probe from httpGet to exec",
-        pending={"real": REPAIR},
         manifest=deployment("livenessProbe: {httpGet: {path: /, port: 80}}"),
         edited=deployment("livenessProbe: {exec: {command: [ok]}}"),
         fields=(
@@ -299,7 +291,6 @@ SEEN = (
     ),
     Case(
         id="serviceAccountName removed",
-        pending={"sandbox": REPAIR, "real": REPAIR},
         manifest=deployment(pod=", serviceAccountName: runner"),
         edited=deployment(),
         fields=(
@@ -309,7 +300,6 @@ SEEN = (
     ),
     Case(
         id="shortened after kubectl apply",
-        pending={"sandbox": FOLDING, "real": FOLDING},
         manifest=CONFIG,
         first=kubectl_apply(CONFIG),
         edited=CONFIG.replace(", b: two", ""),
@@ -370,7 +360,6 @@ REMOVED = (
     ),
     Case(
         id="an object removed",
-        pending={"sandbox": HELD_BACK, "real": HELD_BACK},
         manifest=CONFIG,
         edited="",
         action="delete",

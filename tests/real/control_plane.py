@@ -44,6 +44,7 @@ START_WITHIN_S = 240.0
 """An idle machine takes 20 s."""
 STOP_WITHIN_S = 20.0
 ASK_AGAIN_S = 0.2
+PORTS = range(20_000, 32_768)
 PR_SET_PDEATHSIG = 1
 
 
@@ -356,10 +357,13 @@ def _die_with_parent() -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+    """A port of the loopback that nobody listens on, from below those that the kernel gives to connections: it must
+    still be free when the process that gets it comes to it."""
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 def _private(path: Path, text: str) -> None:

@@ -34,11 +34,13 @@ class Machines:
         self._session = session
         self._url = url
         self._addresses = _addresses()
+        self._nodes: frozenset[str] = frozenset()
 
     async def play(self, nodes: int) -> None:
         """Make the nodes, then answer to pods and claims until cancelled."""
-        for number in range(nodes):
-            await self._register(f"node-{number}")
+        self._nodes = frozenset(f"node-{number}" for number in range(nodes))
+        for name in sorted(self._nodes):
+            await self._register(name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow("/api/v1/pods", self._pod), name="kubelets")
             tasks.create_task(self._follow("/api/v1/persistentvolumeclaims", self._claim), name="provisioner")
@@ -78,7 +80,7 @@ class Machines:
     async def _pod(self, pod: Json) -> None:
         metadata, status = pod["metadata"], pod.get("status", {})
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        if not pod["spec"].get("nodeName"):
+        if pod["spec"].get("nodeName") not in self._nodes:
             return
         if metadata.get("deletionTimestamp"):
             await self._call("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}})
