@@ -232,6 +232,31 @@ def test_a_contested_field_is_reported_and_left(fleet: SmallFleet) -> None:
     assert fleet.actions() == {"ConfigMap/c": "update"}, "git wants something else now"
 
 
+def labels(fleet: SmallFleet) -> dict[str, str]:
+    found = fleet.member.get(namespace(fleet.name))["metadata"]["labels"]
+    return {name: value for name, value in found.items() if name in ("team", "ours")}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "flags", "want"),
+    [
+        pytest.param(False, [], {"team": "x"}, id="no manifest"),
+        pytest.param(False, ["--adopt-all"], {"team": "x"}, id="no manifest, --adopt-all"),
+        pytest.param(True, [], {"team": "x", "ours": "y"}, id="a manifest"),
+        pytest.param(True, ["--adopt-all"], {"ours": "y"}, id="a manifest, --adopt-all"),
+    ],
+)
+def test_labels_of_a_namespace_that_was_there(
+    shared: Shared, tmp_path: Path, manifest: bool, flags: list[str], want: dict[str, str]
+) -> None:
+    fleet = small_fleet(shared, tmp_path / "fleet")
+    fleet.member.create(namespace(fleet.name, labels={"team": "x"}), "kubectl-client-side-apply")
+    ours = [namespace(fleet.name, labels={"ours": "y"})] if manifest else []
+    fleet.write(config(fleet.name), *ours)
+    fleet.apply(*flags)
+    assert labels(fleet) == want
+
+
 def test_hands_off(fleet: SmallFleet) -> None:
     theirs = config(fleet.name, data={"k": "theirs"})
     theirs["metadata"]["labels"] = {"kubeadmiral.io/managed": "false"}
@@ -239,3 +264,32 @@ def test_hands_off(fleet: SmallFleet) -> None:
     fleet.write(config(fleet.name))
     plan = fleet.plan("--adopt-all")
     assert [one["name"] for one in plan["frozen"]] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "whose"),
+    [
+        pytest.param({}, "it exists already, and kadm did not make it", id="nobody's"),
+        pytest.param(
+            {"applyset.kubernetes.io/part-of": "another-v1"},
+            "it is managed by ApplySet another-v1",
+            id="another fleet's",
+        ),
+    ],
+)
+def test_what_cannot_be_adopted_is_not_said_to_be_recreated(
+    fleet: SmallFleet, labels: dict[str, str], whose: str
+) -> None:
+    wanted = annotated(deployment(fleet.name), kadm_recreate="true")
+    theirs = json.loads(json.dumps(deployment(fleet.name)).replace('{"app": "web"}', '{"app": "other"}'))
+    theirs["metadata"]["labels"] = labels
+    fleet.member.create(theirs)
+    fleet.write(wanted)
+    plan = fleet.plan("--adopt-all", code=1)
+    (problem,) = plan["problems"]
+    assert (problem["what"], problem["where"]["path"], "kadm.io/recreate" in problem["hint"]) == (
+        f"it cannot be adopted: {whose}, and its spec.selector cannot change",
+        "manifests/all.yaml",
+        False,
+    )
+    assert [one["action"] for one in plan["changes"]] == ["adopt"]  # the namespace
