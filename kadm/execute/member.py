@@ -163,16 +163,26 @@ class MemberRun:
         """Stamp what was changed, and what took a dry run to know that it is unchanged, as it stands now.
 
         The read comes after everything settled: what controllers and webhooks made of an object is part of its stamp.
-        What is not ready is not stamped, so that the next apply waits for it.
+        What is not ready is not stamped, so that the next apply waits for it. Stamps that cannot be stored are no
+        fault of the member's: the next plan asks it instead.
         """
-        await stamp_objects(
-            self.connection,
-            self.state,
-            self.planned,
-            changed={key for key, one in self.results.items() if one.result == "done"},
-            removed=self.removed,
-            unready={key for key, seen in self.health.items() if not is_ready(seen)},
-        )
+        for pause_s in (*CONFLICT_PAUSES_S, None):
+            try:
+                await stamp_objects(
+                    self.connection,
+                    self.state,
+                    self.planned,
+                    changed={key for key, one in self.results.items() if one.result == "done"},
+                    removed=self.removed,
+                    unready={key for key, seen in self.health.items() if not is_ready(seen)},
+                )
+            except DocumentConflict as conflict:
+                if pause_s is None:
+                    self.problems.append(replace(conflict.problem, severity="warning"))
+                    return
+                await asyncio.sleep(pause_s)
+            else:
+                return
 
     def give_up(self, changes: Iterable[Change], result: Result, why: str) -> None:
         """Note that changes were not tried, and why."""
