@@ -22,10 +22,10 @@ from kadm.watch.daemon import Daemon, WatchOptions
 from kadm.watch.source import Clone, Directory, Source
 from kadm.watch.store import Store
 
-END_WITHIN_S = 1.7
-"""The process is gone so long after SIGTERM at the latest."""
+END_WITHIN_S = 1.0
+"""The process is gone so long after SIGTERM at the latest: two seconds are promised, and machines are busy."""
 
-FINISH_WITHIN_S = 0.6
+FINISH_WITHIN_S = 0.4
 """An apply is given so long to wait for what it sent."""
 
 OPEN_FILES = 65536

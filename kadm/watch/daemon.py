@@ -74,7 +74,7 @@ SHORTEST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 10.0
 LISTS_AT_A_TIME = 16
 VIEWS_AT_A_TIME = 100
-RESIGN_WITHIN_S = 1.0
+RESIGN_WITHIN_S = 0.5
 
 VERIFY = "to see that nothing is left to do"
 RETRY = "not everything was done"

@@ -1,0 +1,327 @@
+"""The daemon against sandbox members: commits, drift, members that come and go, replicas that do not fit."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadm.sandbox.faults import Fault
+from kadm.sandbox.process import inject
+from tests.e2e.audit import audited
+from tests.e2e.daemon import watching
+from tests.e2e.running import Tools
+
+pytestmark = pytest.mark.e2e
+
+Fleet = Callable[..., Path]
+MEMBERS = ("member1", "member2", "member3")
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {kubeadmiral.io/cluster-propagation-policy-name: migrate}}
+spec:
+  replicas: REPLICAS
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: app, image: "app:1", resources: {requests: {cpu: "1"}}}]}
+"""
+
+MIGRATE = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: migrate, annotations: ANNOTATIONS}
+spec:
+  schedulingMode: Divide
+  placement:
+  - {cluster: member1, preferences: {weight: 1}}
+  - {cluster: member2, preferences: {weight: 1}}
+  - {cluster: member3, preferences: {weight: 1}}
+  autoMigration: {when: {podUnschedulableFor: 2s}, keepUnschedulableReplicas: KEEP}
+"""
+
+
+def web(replicas: int) -> str:
+    return WEB.replace("REPLICAS", str(replicas))
+
+
+def migrate(*, keep: bool = False, annotations: str = "{}") -> str:
+    return MIGRATE.replace("KEEP", str(keep).lower()).replace("ANNOTATIONS", annotations)
+
+
+def config(value: str) -> str:
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{v: {value}}}\n"
+
+
+def values(tools: Tools) -> list[str]:
+    return [tools.get(member, "configmap/c")["data"]["v"] for member in MEMBERS]
+
+
+def replicas(tools: Tools) -> list[int]:
+    return [tools.get(member, "deployment/web")["spec"]["replicas"] for member in MEMBERS]
+
+
+def ready(tools: Tools) -> int:
+    return sum(tools.get(member, "deployment/web")["status"].get("readyReplicas", 0) for member in MEMBERS)
+
+
+def git(root: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def commit(root: Path, **files: str) -> str:
+    for name, text in files.items():
+        (root / f"manifests/{name}.yaml").write_text(text)
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "-m", "x")
+    return git(root, "rev-parse", "HEAD")
+
+
+def test_commits_are_applied_and_broken_ones_reported(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    git(root, "init", "--quiet", "--initial-branch=main")
+    first = commit(root)
+    with watching(tools, "--repo", root, "--branch", "main", "--interval", "1s") as daemon:
+        daemon.wait_for("commit", first[:12])
+        daemon.wait_for("applied")
+        assert values(tools) == ["first"] * 3
+        broken = commit(root, c="a: [\n")
+        assert f"commit {broken[:12]} cannot be used" in daemon.wait_for("broken")["message"]
+        assert "manifests/c.yaml" in daemon.wait_for("broken")["message"]
+        assert values(tools) == ["first"] * 3
+        mended = commit(root, c=config("second"))
+        daemon.wait_for("commit", mended[:12])
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
+        git(root, "reset", "--quiet", "--hard", first)
+        forced = commit(root, c=config("forced"))
+        daemon.wait_for("commit", forced[:12])
+        daemon.wait_until(lambda: values(tools) == ["forced"] * 3)
+    records = [tools.get(member, "cm/kadm-test", "-n", "kadm-system")["data"]["commit"] for member in MEMBERS]
+    assert records == [forced] * 3
+
+
+def test_what_was_in_force_is_in_force_again_while_the_newest_commit_is_broken(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    git(root, "init", "--quiet", "--initial-branch=main")
+    first = commit(root)
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+    commit(root, c="a: [\n")
+    tools.kubectl("member1", "delete", "configmap/c")
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("broken")
+        daemon.wait_for("commit", first[:12])
+        daemon.wait_for("applied")
+    assert values(tools) == ["first"] * 3
+
+
+def test_an_emptied_repository_deletes_nothing(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root)
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        (root / "manifests/c.yaml").unlink()
+        (root / "manifests/.keep").touch()
+        emptied = commit(root)
+        daemon.wait_for("commit", emptied[:12])
+        held = [daemon.wait_for("held", count=number) for number in (1, 2, 3)]
+        git(root, "rm", "--quiet", "-r", ".")
+        git(root, "commit", "--quiet", "-m", "all gone")
+        daemon.wait_for("broken")
+    assert {one["member"] for one in held} == set(MEMBERS)
+    assert all("released by: kadm apply --allow-empty" in one["message"] for one in held)
+    assert values(tools) == ["first"] * 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "value", "kinds"),
+    [
+        pytest.param("correct", "first", ["drift", "applied"], id="correct"),
+        pytest.param("report", "drifted", ["drift", "held"], id="report"),
+    ],
+)
+def test_drift(fleet: Fleet, tools: Tools, mode: str, value: str, kinds: list[str]) -> None:
+    root = fleet(
+        {"manifests/c.yaml": config("first"), "manifests/other.yaml": config("x").replace("name: c", "name: d")}
+    )
+    with watching(tools, "-C", root, "--drift", mode, "--interval", "1s") as daemon:
+        daemon.wait_until_settled()
+        before = len(daemon.events)
+        tools.kubectl("member2", "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+        drift = daemon.wait_for("drift", "data.v")
+        daemon.wait_until(lambda: set(kinds) <= {one["event"] for one in daemon.events[before:]})
+        assert (drift["member"], drift["object"]) == ("member2", "ConfigMap default/c")
+        assert values(tools) == ["first", value, "first"]
+        (root / "manifests/other.yaml").write_text(config("more").replace("name: c", "name: d"))
+        daemon.wait_until(lambda: tools.get("member2", "configmap/d")["data"]["v"] == "more", "commits go on")
+        assert values(tools) == ["first", value, "first"]
+
+
+def test_pods_that_do_not_fit_are_replaced_elsewhere(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate()})
+    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        tools.kubectl("member1", "cordon", "node-0", "node-1")
+        (root / "manifests/web.yaml").write_text(web(15))
+        daemon.wait_for("migration", "3 of 5 replicas do not run: Unschedulable")
+        daemon.wait_until(lambda: ready(tools) == 15)
+        daemon.wait_until(lambda: replicas(tools)[0] == 2)
+        daemon.wait_until_settled()
+        assert sum(replicas(tools)) == 15
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+        shown = json.loads((tools.cwd / "shown/default/Deployment.apps/web.json").read_text())
+        assert shown["status"]["readyReplicas"] == 15
+        moved = [one["message"] for one in daemon.of("moved")]
+        assert [text for text in moved if "begin" in text] == moved[:1], moved
+    # What was learned is in the member: a scale-up does not go where it is full, whoever plans it.
+    (root / "manifests/web.yaml").write_text(web(16))
+    plan = tools.kadm("-C", root, "plan", "-o", "json").json
+    assert {one["cluster"] for one in plan["changes"]} <= {"member2", "member3"}
+
+
+def test_pods_that_do_not_fit_stay_beside_their_replacements(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate(keep=True)})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        tools.kubectl("member1", "cordon", "node-0", "node-1")
+        (root / "manifests/web.yaml").write_text(web(9))
+        daemon.wait_for("migration", "1 of 3 replicas do not run")
+        daemon.wait_until(lambda: ready(tools) == 9)
+        assert (replicas(tools)[0], sum(replicas(tools))) == (3, 10)
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+        tools.kubectl("member1", "uncordon", "node-0", "node-1")
+        daemon.wait_for("migration", "it is trusted again")
+        daemon.wait_until(lambda: sum(replicas(tools)) == 9)
+        assert (replicas(tools)[0], ready(tools)) == (3, 9)
+
+
+def _or_0(tools: Tools) -> int:
+    """``ready``, while the workload may not be there yet."""
+    found = [tools.kubectl(member, "get", "deployment/web", "-o", "json", code=None) for member in MEMBERS]
+    return sum(said.json["status"].get("readyReplicas", 0) for said in found if said.code == 0)
+
+
+def uids(tools: Tools) -> list[Any]:
+    return [
+        [
+            (one["kind"], one["metadata"]["uid"], one["metadata"].get("generation"))
+            for one in tools.get(member, "cm,deploy")["items"]
+        ]
+        for member in MEMBERS
+    ]
+
+
+def test_a_member_that_is_lost_and_back_costs_nothing(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
+    root = fleet(
+        {"manifests/web.yaml": web(6), "manifests/c.yaml": config("first"), "policies/migrate.yaml": migrate()}
+    )
+    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        daemon.wait_until_settled()
+        before = uids(tools)
+        inject(sandbox, "member2", [Fault(mode="refuse")])
+        daemon.wait_for("lost")
+        (root / "manifests/c.yaml").write_text(config("second"))
+        for member in ("member1", "member3"):
+            daemon.wait_until(lambda name=member: tools.get(name, "configmap/c")["data"]["v"] == "second")  # type: ignore[misc]
+        inject(sandbox, "member2", [])
+        daemon.wait_for("back")
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
+        daemon.wait_until_settled()
+        assert [one["member"] for one in daemon.of("lost")] == ["member2"]
+    assert uids(tools) == before, "nothing was moved, deleted or made anew"
+
+
+def test_a_lost_member_is_left_where_its_policy_says_so(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
+    root = fleet(
+        {
+            "manifests/web.yaml": web(6),
+            "policies/migrate.yaml": migrate(annotations="{kadm.io/fail-over-after: 2s}"),
+        }
+    )
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        inject(sandbox, "member2", [Fault(mode="refuse")])
+        assert daemon.wait_for("failover")["member"] == "member2"
+
+        def elsewhere() -> int:
+            return sum(
+                tools.get(name, "deployment/web")["status"].get("readyReplicas", 0) for name in ("member1", "member3")
+            )
+
+        daemon.wait_until(lambda: elsewhere() == 6)
+
+
+@pytest.mark.parametrize("hangs", [pytest.param(False, id="all well"), pytest.param(True, id="a member hangs")])
+def test_sigterm_ends_it_within_two_seconds(fleet: Fleet, sandbox: Path, tools: Tools, hangs: bool) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        if hangs:
+            inject(sandbox, "member1", [Fault(mode="hang")])
+            (root / "manifests/c.yaml").write_text(config("second"))
+            daemon.wait_for("commit", count=2)
+        took = daemon.stop()
+        assert (daemon.process.returncode, took < 2) == (0, True), took
+    inject(sandbox, "member1", [])
+    kept = json.loads((tools.cwd / "state/state.json").read_text())
+    assert next(one["kind"] for one in kept["events"]) == "started"
+    if not hangs:
+        holders = [tools.get("member1", "lease/kadm-test.watch", "-n", "kadm-system")["spec"].get("holderIdentity")]
+        assert holders == [None], "another one need not wait"
+
+
+def test_of_two_one_writes_and_the_other_takes_over(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    with watching(tools, "-C", root, "--interval", "1s") as first:
+        first.wait_for("applied")
+        with watching(tools, "-C", root, "--interval", "1s", state="other") as second:
+            assert f"(process {first.process.pid})" in second.wait_for("writer")["message"]
+            (root / "manifests/c.yaml").write_text(config("second"))
+            first.wait_for("applied", count=2)
+            second.wait_for("commit", count=2)
+            second.wait_until_settled()
+            assert second.of("applied") == []
+            first.stop(signal.SIGKILL)
+            second.wait_for("writer", count=2)
+            (root / "manifests/c.yaml").write_text(config("third"))
+            second.wait_for("applied")
+            second.wait_until(lambda: values(tools) == ["third"] * 3)
+
+
+def test_idle_it_sends_only_watches_and_leases(fleet: Fleet, sandbox: Path, tools: Tools, tmp_path: Path) -> None:
+    root = fleet({"manifests/web.yaml": web(6), "manifests/c.yaml": config("x"), "policies/migrate.yaml": migrate()})
+    with audited(sandbox, tmp_path) as audit:
+        tools.env["KUBECONFIG"] = str(audit.kubeconfig)
+        with watching(tools, "-C", root, "--interval", "1s") as daemon:
+            daemon.wait_for("applied")
+            daemon.wait_until_settled(quiet_s=3)
+            audit.clear()
+            time.sleep(12)
+            sent = list(audit.requests)
+    others = [one for one in sent if one.query.get("watch") != "true" and "/leases/" not in one.path]
+    assert others == []
+    assert {one.member for one in sent} == set(MEMBERS), "each is asked whether it is alive"
+
+
+def test_once_plans_and_applies_and_ends(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    tools.kadm("-C", root, "watch", "--once", "--state-dir", "state")
+    assert values(tools) == ["first"] * 3
+    said = tools.kadm("-C", root, "watch", "--check-config", "--state-dir", "state")
+    assert re.fullmatch(r"Fleet test: 1 objects, 3 members\.\n", said.out)
+    (root / "manifests/c.yaml").write_text("a: [\n")
+    tools.kadm("-C", root, "watch", "--check-config", "--state-dir", "state", code=1)
+    tools.kadm("-C", root, "watch", "--once", "--state-dir", "state", code=1)
