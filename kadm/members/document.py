@@ -266,5 +266,5 @@ def _unreadable(connection: Connection, name: str, why: str) -> DocumentUnreadab
         member=connection.name,
         object=f"ConfigMap {RECORD_NAMESPACE}/{name}",
         why=why,
-        hint="kadm record rebuild writes a new one from what is live",
+        hint=f"kadm record rebuild {connection.name} writes a new one from what is live",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from kadm.errors import MemberError
@@ -10,7 +10,8 @@ from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
 from kadm.members.discovery import Discovered, discover
 from kadm.members.identity import IDENTITY_NAMESPACE, Readiness, read_readiness, read_uid, read_version
-from kadm.members.record import read_record
+from kadm.members.record import RecordLost, read_record
+from kadm.members.stamps import has_stamps
 from kadm.members.together import together
 from kadm.model.observation import MemberState, Observation
 
@@ -19,18 +20,34 @@ async def observe_member(connection: Connection, fleet: str, *, capacity: bool =
     """All that scheduling needs of one member; ``capacity`` reads nodes and pods too.
 
     Raises MemberError where anything of it could not be read: half a state is none. Only groups whose discovery fails
-    in the member itself are tolerated and named (``MemberState.undiscovered``).
+    in the member itself are tolerated and named (``MemberState.undiscovered``). Raises RecordLost where kadm wrote
+    here before and its record is gone: a lost record is not an empty one.
     """
     uid = await read_uid(connection)
-    parts: dict[str, Coroutine[Any, Any, Any]] = {
-        "record": read_record(connection, fleet, member_uid=uid),
+    parts: dict[str, Coroutine[Any, Any, Any]] = {"record": read_record(connection, fleet, member_uid=uid)}
+    if capacity:
+        parts["capacity"] = read_capacity(connection)
+    read = await together({**parts, **_about_itself(connection)})
+    if read["record"] is None and await has_stamps(connection, fleet):
+        raise RecordLost(connection.name, fleet)
+    return _state(connection, uid, read)
+
+
+async def observe_itself(connection: Connection) -> MemberState:
+    """What a member is and serves, without what kadm recorded there. Raises as ``observe_member``."""
+    uid = await read_uid(connection)
+    return _state(connection, uid, await together(_about_itself(connection)))
+
+
+def _about_itself(connection: Connection) -> dict[str, Coroutine[Any, Any, Any]]:
+    return {
         "version": read_version(connection),
         "readiness": read_readiness(connection),
         "discovery": discover(connection),
     }
-    if capacity:
-        parts["capacity"] = read_capacity(connection)
-    read = await together(parts)
+
+
+def _state(connection: Connection, uid: str, read: Mapping[str, Any]) -> MemberState:
     readiness: Readiness = read["readiness"]
     discovered: Discovered = read["discovery"]
     return MemberState(
@@ -41,7 +58,7 @@ async def observe_member(connection: Connection, fleet: str, *, capacity: bool =
         ready_reason=readiness.reason,
         api_resources=discovered.resources,
         undiscovered=discovered.failed,
-        record=read["record"],
+        record=read.get("record"),
         capacity=read.get("capacity"),
     )
 

@@ -23,6 +23,7 @@ from kadm.model.repository import RECORD_NAMESPACE
 __all__ = [
     "DocumentConflict",
     "DocumentUnreadable",
+    "RecordLost",
     "RecordOfAnotherMember",
     "delete_record",
     "read_record",
@@ -32,6 +33,19 @@ __all__ = [
 ]
 
 _MOST_NAMESPACES_BYTES = 200_000  # all annotations of an object together may have 256 KiB
+
+
+class RecordLost(MemberError):
+    """kadm wrote to this member, and its record is gone: what it placed there is unknown, not nothing."""
+
+    def __init__(self, member: str, fleet: str) -> None:
+        super().__init__(
+            f"the record of fleet {fleet} is gone",
+            member=member,
+            object=_place(fleet),
+            why="what kadm placed here is unknown, so nothing is changed here",
+            hint=f"kadm record rebuild {member} writes a new one from what is live",
+        )
 
 
 class RecordOfAnotherMember(MemberError):
@@ -57,7 +71,7 @@ async def read_record(connection: Connection, fleet: str, *, member_uid: str) ->
             member=connection.name,
             object=_place(fleet),
             why=f"it was written for cluster {record.member_uid}, this is {member_uid}",
-            hint="if this cluster was restored from a backup of that one: kadm record rebind",
+            hint=f"if this cluster was restored from a backup of that one: kadm record rebind {connection.name}",
         )
     return record
 
@@ -82,7 +96,7 @@ async def read_record_of_any_member(connection: Connection, fleet: str) -> Recor
             member=connection.name,
             object=_place(fleet),
             why=str(error),
-            hint="kadm record rebuild writes a new one from what is live",
+            hint=f"kadm record rebuild {connection.name} writes a new one from what is live",
         ) from error
     return msgspec.structs.replace(record, resource_version=document.resource_version)
 

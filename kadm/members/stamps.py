@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
+from kadm.members import resources
 from kadm.members.connection import Connection
-from kadm.members.document import Document, DocumentUnreadable, read_document, write_document
+from kadm.members.document import Document, DocumentUnreadable, delete_document, read_document, write_document
 from kadm.members.record import record_name
+from kadm.model.repository import RECORD_NAMESPACE
 from kadm.model.stamps import STAMPS_FORMAT, Stamps
 
 
@@ -41,6 +43,16 @@ async def read_stamps(connection: Connection, fleet: str, *, member_uid: str) ->
     if (found.fleet, found.member_uid) != (fleet, member_uid):
         return empty
     return msgspec.structs.replace(found, resource_version=document.resource_version)
+
+
+async def has_stamps(connection: Connection, fleet: str) -> bool:
+    """Whether the member holds stamps, of whatever worth: kadm wrote to it once. Raises MemberError."""
+    return await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, stamps_name(fleet)) is not None
+
+
+async def delete_stamps(connection: Connection, fleet: str) -> None:
+    """Remove the fleet's stamps from the member; none are fine."""
+    await delete_document(connection, stamps_name(fleet))
 
 
 async def write_stamps(connection: Connection, stamps: Stamps) -> None:

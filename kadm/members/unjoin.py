@@ -19,6 +19,7 @@ from kadm.members.live import served
 from kadm.members.observe import observe_member
 from kadm.members.record import delete_record, record_name
 from kadm.members.release import release
+from kadm.members.stamps import delete_stamps
 from kadm.members.together import together
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.objects import JsonObject, ObjectKey
@@ -103,6 +104,7 @@ async def unjoin(
         await leave.all_of(recorded)
         if leave.problems:
             raise UnjoinFailed(name, tuple(leave.problems[key] for key in sorted(leave.problems)))
+        await delete_stamps(connection, repo.fleet.name)  # first: stamps without a record mean that it was lost
         await delete_record(connection, repo.fleet.name)
     file = file_of(repo, name)
     remove_cluster(file, name)

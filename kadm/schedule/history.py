@@ -55,7 +55,10 @@ class History:
             if any(past.triggers == last for past in found):  # the generation is among them
                 continue
             placement = copy.placement or {name: other.replicas for name, other in copies.items()}
-            found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers, blocks=copy.blocks))
+            blocks = copy.blocks
+            if not copy.placement:  # a record that was rebuilt knows its own member alone
+                blocks = {name: block for other in copies.values() for name, block in other.blocks.items()}
+            found.append(Past(placement=dict(sorted(placement.items())), triggers=copy.triggers, blocks=blocks))
         return tuple(sorted(found, key=lambda past: -past.generation))
 
     def holders(self, key: ObjectKey) -> tuple[str, ...]:

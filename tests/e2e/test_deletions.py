@@ -137,6 +137,12 @@ def the_record_is_lost(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet, "bcde"))
 
 
+def all_that_kadm_wrote_down_is_lost(fleet: SmallFleet) -> None:
+    stamps = record(fleet)
+    fleet.member.delete({**stamps, "metadata": {**stamps["metadata"], "name": f"kadm-{fleet.name}.state"}})
+    the_record_is_lost(fleet)
+
+
 def the_record_is_of_another_cluster(fleet: SmallFleet) -> None:
     other = small_fleet(fleet.shared, fleet.root.parent / "other")
     other.write(config(other.name))
@@ -516,9 +522,23 @@ ALLOW_9 = ["--allow-deletes", "9"]
             the_record_may_not_be_read, [], [], "read forbidden (403 Forbidden)", id="the record may not be read"
         ),
         pytest.param(the_record_is_damaged, [], [], "kadm's record is damaged", id="the record is damaged"),
-        pytest.param(the_record_is_lost, [], [], "the record does not hold it", id="the record is lost"),
+        pytest.param(the_record_is_lost, [], [], "kadm record rebuild member1", id="the record is lost"),
         pytest.param(
-            the_record_is_lost, ["--adopt-all"], [], "Applied 5 changes", id="the record is lost, and all is adopted"
+            the_record_is_lost,
+            ["--adopt-all"],
+            [],
+            "kadm record rebuild member1",
+            id="the record is lost, and all would be adopted",
+        ),
+        pytest.param(
+            all_that_kadm_wrote_down_is_lost, [], [], "the record does not hold it", id="record and stamps are lost"
+        ),
+        pytest.param(
+            all_that_kadm_wrote_down_is_lost,
+            ["--adopt-all"],
+            [],
+            "Applied 5 changes",
+            id="record and stamps are lost, and all is adopted",
         ),
         pytest.param(
             the_record_is_of_another_cluster, [], [], "the record belongs to member", id="the record is another's"

@@ -15,7 +15,7 @@ from kadm.members.record_repair import propose_record, rebound_record
 from kadm.members.resources import CONFIG_MAPS
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.observation import ApiResource, MemberState
-from kadm.model.record import Record, RecordedObject
+from kadm.model.record import Record, RecordedObject, RecordedWorkload
 from tests.members.fake_member import FakeMember, a_cluster, always, run, serving, status
 
 T = TypeVar("T")
@@ -64,6 +64,27 @@ def a_member() -> FakeMember:
 def test_a_proposal_holds_what_kadm_applied() -> None:
     proposed = using(a_member(), lambda at: propose_record(at, a_state(MAPS), "shop", manager="kadm-shop"))
     assert proposed == Record(fleet="shop", member="eu", member_uid="uid-eu", objects=(an_object("ours"),))
+
+
+def test_a_proposal_knows_where_workloads_are() -> None:
+    sets = ApiResource(
+        group="apps", version="v1", kind="StatefulSet", plural="statefulsets", namespaced=True, verbs=MAPS.verbs
+    )
+    metadata = {"name": "db", "namespace": "web", "uid": "u", "labels": {PART_OF: SET_ID}, "managedFields": [ENTRY]}
+    member = FakeMember()
+    member.add(
+        "/apis/apps/v1/statefulsets/db", {"metadata": metadata, "spec": {"replicas": 2, "ordinals": {"start": 3000}}}
+    )
+    proposed = using(member, lambda at: propose_record(at, a_state(sets), "shop", manager="kadm-shop"))
+    assert proposed.workloads == (
+        RecordedWorkload(group="apps", kind="StatefulSet", namespace="web", name="db", replicas=2, blocks={"eu": 3}),
+    )
+
+
+def test_a_member_that_may_serve_more_is_not_proposed_for() -> None:
+    state = replace(a_state(MAPS), undiscovered={"example.com/v1": "503", "metrics.k8s.io/v1": "503"})
+    with pytest.raises(MemberError, match=r"it is unknown what is served in example.com/v1"):
+        using(a_member(), lambda at: propose_record(at, state, "shop", manager="kadm-shop"))
 
 
 def test_kinds_that_cannot_be_applied_are_not_listed() -> None:

@@ -10,6 +10,7 @@ import pytest
 from kadm.model.decision import Decision
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import Observation
+from kadm.model.record import Record, RecordedWorkload
 from kadm.model.repository import Repo
 from kadm.schedule import schedule
 from tests.schedule.builders import (
@@ -76,6 +77,23 @@ def test_a_block_is_remembered_while_its_member_is_away() -> None:
         blocks.append(decide(repo, seen, DB).blocks)
         seen = applied(repo, seen)
     assert blocks == [{"ap": 0, "eu": 1}, {"ap": 0, "eu": 1, "us": 2}, {"ap": 0, "eu": 1, "us": 2}]
+
+
+def test_rebuilt_records_know_each_its_own_block() -> None:
+    found = [
+        RecordedWorkload(
+            group="apps", kind="StatefulSet", namespace="default", name="db", replicas=2, blocks={name: block}
+        )
+        for name, block in (("ap", 2), ("eu", 0), ("us", 1))
+    ]
+    records = [
+        Record(fleet="shop", member_uid=f"uid-{name}", workloads=(one,)) for name, one in zip(THREE, found, strict=True)
+    ]
+    seen = observed(*(a_state(name, record=record) for name, record in zip(THREE, records, strict=True)))
+    assert told(decide(a_database({"ap": 1, "eu": 1, "us": 1}), seen, DB)) == (
+        {"ap": 2, "eu": 2, "us": 2},
+        {"ap": 2, "eu": 0, "us": 1},
+    )
 
 
 def test_kept_decisions_keep_their_blocks() -> None:
