@@ -134,7 +134,10 @@ class Serving:
         return None
 
     async def _healthz(self, _request: web.Request) -> web.StreamResponse:
-        return _text(HTTPStatus.OK, "ok")
+        """Alive. The page learns here whether to ask for a token."""
+        response = _text(HTTPStatus.OK, "ok")
+        response.headers["Kadm-Token"] = "required" if self._door.wants_token else "none"
+        return response
 
     async def _readyz(self, _request: web.Request) -> web.StreamResponse:
         if self._board.latest.ready:
