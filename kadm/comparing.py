@@ -183,7 +183,7 @@ class _Reading:
         resource = served(self._state, one.key, one.version)
         if resource is None or resource.version != one.version:
             return DryRun(outcome="refused", problem=_not_served(self._state, one))
-        fold = folds(live, self._recorded.get(one.key), terms) if live is not None else ()
+        fold = folds(one, live, self._recorded.get(one.key), terms) if live is not None else ()
         return await ask(self._connection, resource, one, live, fold=fold, manager=terms.manager, set_id=self._set_id)
 
     def _is_settled(self, key: ObjectKey, raw: RawObject) -> bool:
@@ -194,7 +194,8 @@ class _Reading:
             return False  # stamps say nothing of what others hold, and that is asked for
         rules = self._leaving.of(one)
         if rules:
-            one = self._reduced[key] = leave(one, rules, raw.decoded)
+            needed = any(rule.manager or rule.scales for rule in rules)
+            one = self._reduced[key] = leave(one, rules, raw.decoded if needed else None)
         if any(left.contested for left in one.left):
             return False  # it is reported each time
         return self._prover.unchanged(one, raw)

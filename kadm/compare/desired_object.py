@@ -92,8 +92,12 @@ def is_suspended(obj: JsonObject) -> bool:
     return (obj["metadata"].get("annotations") or {}).get(SUSPEND) == "true"
 
 
-def folds(live: JsonObject, recorded: RecordedObject | None, terms: Terms) -> tuple[str, ...]:
-    """The managers whose entries in managedFields become kadm's with the next write to the object."""
+def folds(wanted: DesiredObject, live: JsonObject, recorded: RecordedObject | None, terms: Terms) -> tuple[str, ...]:
+    """The managers whose entries in managedFields become kadm's with the next write to the object.
+
+    A namespace is taken into use without being asked about, and what its admins set on it is no business of git's:
+    only one that a manifest holds, and whose adoption was permitted, is adopted as other objects are.
+    """
     stands = standing(live, recorded, terms.manager)
     mark = marked_by_another(live, terms.set_id) if stands == "foreign" else None
     permissions = terms.permissions
@@ -101,6 +105,8 @@ def folds(live: JsonObject, recorded: RecordedObject | None, terms: Terms) -> tu
     if mark is not None and _taken_over(mark, terms):
         take_over |= set(mark.managers)
     adopting = stands == "foreign" or (stands == "adopted" and permissions.adopt_prune)
+    if wanted.key.kind == "Namespace" and (wanted.location is None or not _is_asked_for(wanted.key, terms)):
+        adopting = False
     return foldable(live, manager=terms.manager, adopting=adopting, take_over=take_over)
 
 
@@ -149,7 +155,7 @@ def _seen(
     stands = standing(live, recorded, manager)
     own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
     strikes = struck(own, wanted.left, live)
-    fold = folds(live, recorded, terms)
+    fold = folds(wanted, live, recorded, terms)
     after = answer.object if answer is not None else None
     entry = own_entry(after, manager) if after is not None and answer is not None and answer.repair is None else None
     if entry is not None:
@@ -404,6 +410,11 @@ def _may_adopt(seen: _Seen, terms: Terms) -> bool:
     permissions = terms.permissions
     taken_over = seen.mark is not None or bool(permissions.take_over.intersection(seen.fold))
     return taken_over or permissions.may_adopt(seen.key) or seen.key in terms.adopting
+
+
+def _is_asked_for(key: ObjectKey, terms: Terms) -> bool:
+    """Whether the adoption of just this object was permitted."""
+    return terms.permissions.asks_to_adopt(key) or key in terms.adopting
 
 
 def _taken_over(mark: Mark, terms: Terms) -> bool:

@@ -37,4 +37,8 @@ class Permissions(Struct, frozen=True, kw_only=True):
 
         A namespace always may: it is shared by nature, and its adoption never deletes it (propagation spec, section 4).
         """
-        return self.adopt_all or key.kind == "Namespace" or f"{key.kind}/{key.name}".lower() in self.adopt
+        return key.kind == "Namespace" or self.asks_to_adopt(key)
+
+    def asks_to_adopt(self, key: ObjectKey) -> bool:
+        """Whether the user asked to adopt this object."""
+        return self.adopt_all or f"{key.kind}/{key.name}".lower() in self.adopt

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kadm.compare.adoption import Lost, lost
 from kadm.compare.difference import same
 from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, touches
-from kadm.compare.merging import guarded, merged, patch_between, taken_out
+from kadm.compare.merging import merged, patch_between, taken_out
 from kadm.compare.ownership import all_held, entries, is_own, own_entry
 from kadm.model.field_path import parse_path
 from kadm.model.live import Fault
@@ -44,7 +44,7 @@ _DEEP_ENOUGH = 2
 
 
 class Step(Struct, frozen=True):
-    """A JSON patch of a live object, and what it takes out of that."""
+    """A JSON patch of a live object to ask the member about, and what it takes out of that."""
 
     operations: tuple[JsonObject, ...]
     remove: tuple[Path, ...]
@@ -145,10 +145,15 @@ def unsettled(
 
 
 def _step_to(live: JsonObject, target: JsonObject, remove: tuple[Path, ...]) -> Step:
-    """The patch from the live object; of its metadata only labels and annotations change."""
+    """The patch from the live object; of its metadata only labels and annotations change.
+
+    It holds no resourceVersion: it is only asked about, and controllers write status all the time.
+    """
     metadata = {name: value for name, value in live["metadata"].items() if name not in ("labels", "annotations")}
     metadata |= _known(target["metadata"])
-    return Step(tuple(guarded(patch_between(live, {**target, "metadata": metadata}), live)), remove)
+    status = {"status": live["status"]} if "status" in live else {}
+    wanted = {name: value for name, value in target.items() if name != "status"} | {"metadata": metadata} | status
+    return Step(tuple(patch_between(live, wanted)), remove)
 
 
 def _known(metadata: JsonObject) -> JsonObject:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kadm.compare import Contents, MemberComparison, Permissions, guard
+from kadm.compare import Contents, MemberComparison, Permissions, going, guard
 from kadm.model.fleet import Deletions
 from kadm.model.live import LiveMember
 from kadm.model.objects import JsonObject, ObjectKey, key_of
 from kadm.model.plan import Change
-from tests.compare.builders import a_config, live
+from tests.compare.builders import a_config, live, recorded
 
 NAMESPACE: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 CRD: JsonObject = {
@@ -115,3 +115,34 @@ def test_only_deletions_are_guarded() -> None:
         permissions=Permissions(),
     )
     assert (found.changes, found.held) == (changes, ())
+
+
+def test_a_namespace_with_something_that_is_held_stays() -> None:
+    protected = a_config(annotations={"kadm.io/protect": "true"})
+    permitted = Permissions(allow_namespaces=True)
+    assert guarded(NAMESPACE, protected, contents=FOREIGN, permissions=permitted) == (0, ["--allow-protected"])
+
+
+def test_what_goes_with_a_plan() -> None:
+    """Deleted and gone objects do not keep a namespace; released, protected and proved ones do."""
+    names = ("deleted", "released", "protected", "gone", "settled")
+    keys = {name: ObjectKey("", "ConfigMap", "shop", name) for name in names}
+    there = {
+        keys[name]: live(
+            a_config(name, annotations={"kadm.io/protect": "true"} if name == "protected" else {}), uid=name
+        )
+        for name in ("deleted", "released", "protected")
+    }
+    changes = tuple(
+        Change(
+            cluster="eu", key=keys[name], version="v1", action="release" if name == "released" else "delete", uid=name
+        )
+        for name in ("deleted", "released", "protected")
+    )
+    found = going(
+        MemberComparison(member="eu", changes=changes),
+        LiveMember(name="eu", objects=there, settled=frozenset({keys["settled"]})),
+        [recorded(keys[name], uid=name) for name in names],
+        Permissions(),
+    )
+    assert found == {"deleted", "gone"}

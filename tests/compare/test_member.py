@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from kadm.compare import MemberComparison, Permissions, Terms, compare_member
 from kadm.errors import Problem
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.desired import DesiredMember, DesiredObject
-from kadm.model.live import DryRun, LiveMember
+from kadm.model.live import DryRun, Fault, LiveMember
 from kadm.model.objects import JsonObject, ObjectKey, key_of
 from kadm.model.record import Record
 from tests.compare.builders import MANAGER, a_config, a_record, desired, entry, live, recorded
@@ -175,3 +176,77 @@ def test_a_refused_object_is_frozen_with_the_reason() -> None:
     problem = Problem(what="422")
     found = compare(wanted=(desired(a_config()),), refused=problem)
     assert (actions(found), found.problems, list(found.frozen)) == ([], (problem,), [KEY])
+
+
+def test_what_a_member_keeps_everybody_off() -> None:
+    theirs = live(a_config(labels={"kubeadmiral.io/managed": "false"}), managers=(OWN,))
+    found = [
+        compare(wanted=(desired(a_config()),), there=(theirs,), answer=OURS, record=RECORD),
+        compare(there=(theirs,), record=RECORD),
+    ]
+    assert [(actions(one), list(one.frozen)) for one in found] == [([], [KEY]), ([], [KEY])]
+
+
+def test_a_suspended_object() -> None:
+    found = compare(wanted=(desired(a_config(annotations={"kadm.io/suspend": "true"})),), there=(OURS,), record=RECORD)
+    assert (actions(found), list(found.frozen)) == ([], [KEY])
+
+
+def test_the_same_object_under_another_group_is_not_two() -> None:
+    old = recorded(ObjectKey("extensions", "ConfigMap", "shop", "a"))
+    found = compare(wanted=(desired(a_config()),), there=(OURS,), answer=OURS, record=a_record(old, recorded(KEY)))
+    assert (actions(found), found.gone) == ([], (old.key,))
+
+
+def test_what_comes_after_its_namespace_says_so() -> None:
+    coming = frozenset({ObjectKey("", "Namespace", "", "shop")})
+    found = compare_member(
+        DesiredMember(name="eu", objects=(desired(a_config()),)),
+        LiveMember(name="eu", objects={}),
+        {},
+        record=None,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions(), coming=coming),
+    )
+    assert [change.note for change in found.changes] == ["after namespace shop"]
+
+
+@pytest.mark.parametrize(
+    ("message", "annotations", "want"),
+    [
+        pytest.param("field is immutable", {}, [], id="an immutable field"),
+        pytest.param(
+            "field is immutable", {"kadm.io/recreate": "true"}, [("recreate", "a")], id="that may be recreated"
+        ),
+        pytest.param("is too long", {"kadm.io/recreate": "true"}, [], id="another fault is no reason to recreate"),
+    ],
+)
+def test_refused_fields(message: str, annotations: dict[str, str], want: list[tuple[str, str]]) -> None:
+    wanted = desired(a_config(data={"k": "new"}, annotations=annotations))
+    refusal = DryRun(outcome="refused", problem=Problem(what="422"), faults=(Fault("data", message),))
+    found = compare_member(
+        DesiredMember(name="eu", objects=(wanted,)),
+        LiveMember(name="eu", objects={KEY: OURS}),
+        {KEY: refusal},
+        record=RECORD,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions()),
+    )
+    assert (actions(found), KEY in found.frozen) == (want, not want)
+
+
+def test_a_recreation_is_only_for_what_is_ours() -> None:
+    wanted = desired(a_config(data={"k": "new"}, annotations={"kadm.io/recreate": "true"}))
+    refusal = DryRun(outcome="refused", problem=Problem(what="422"), faults=(Fault("data", "field is immutable"),))
+    found = compare_member(
+        DesiredMember(name="eu", objects=(wanted,)),
+        LiveMember(name="eu", objects={KEY: live(a_config())}),
+        {KEY: refusal},
+        record=None,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions(adopt_all=True)),
+    )
+    assert actions(found) == []
+
+
+def test_what_its_manifest_asks_to_keep_is_released() -> None:
+    kept = replace(recorded(KEY), keep=True)
+    found = compare(there=(OURS,), record=a_record(kept))
+    assert [(change.action, change.note) for change in found.changes] == [("release", "annotation orphan: all")]

@@ -242,8 +242,8 @@ def labels(fleet: SmallFleet) -> dict[str, str]:
     [
         pytest.param(False, [], {"team": "x"}, id="no manifest"),
         pytest.param(False, ["--adopt-all"], {"team": "x"}, id="no manifest, --adopt-all"),
-        pytest.param(True, [], {"team": "x", "ours": "y"}, id="a manifest"),
-        pytest.param(True, ["--adopt-all"], {"ours": "y"}, id="a manifest, --adopt-all"),
+        pytest.param(True, [], {"team": "x", "ours": "z"}, id="a manifest"),
+        pytest.param(True, ["--adopt-all"], {"ours": "z"}, id="a manifest, --adopt-all"),
     ],
 )
 def test_labels_of_a_namespace_that_was_there(
@@ -251,7 +251,7 @@ def test_labels_of_a_namespace_that_was_there(
 ) -> None:
     fleet = small_fleet(shared, tmp_path / "fleet")
     fleet.member.create(namespace(fleet.name, labels={"team": "x"}), "kubectl-client-side-apply")
-    ours = [namespace(fleet.name, labels={"ours": "y"})] if manifest else []
+    ours = [namespace(fleet.name, labels={"ours": "z"})] if manifest else []
     fleet.write(config(fleet.name), *ours)
     fleet.apply(*flags)
     assert labels(fleet) == want
