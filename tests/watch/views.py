@@ -154,7 +154,11 @@ def a_matrix(workloads: int, members: int, version: int = 1, **others: Any) -> S
 
 def a_busy_fleet(version: int = 1) -> Snapshot:
     """A bit of everything that can be shown."""
-    stale = {"stale_since": NOON, "code": "Unknown", "reason": f"nothing was heard of us-2 since {NOON}"}
+    stale: dict[str, Any] = {
+        "stale_since": NOON,
+        "code": "Unknown",
+        "reason": f"nothing was heard of us-2 since {NOON}",
+    }
     stuck = "2 pods ImagePullBackOff in container app"
     unschedulable = "3 pods Unschedulable: 0/6 nodes are available: 6 Insufficient cpu."
     move = a_move("checkout", {"us-2": 3}, {"eu-1": 2, "eu-2": 1})
