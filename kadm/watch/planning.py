@@ -1,0 +1,210 @@
+"""One plan after the other, each carried out where this daemon writes; and what is remembered from one to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kadm.execute import Delivery, deliver
+from kadm.execute.stop import Stop
+from kadm.members.pool import MemberPool
+from kadm.model.decision import Decision
+from kadm.model.objects import ObjectKey
+from kadm.model.plan import Move
+from kadm.model.planned import Planned
+from kadm.model.report import Report
+from kadm.model.repository import Repo
+from kadm.pipeline import Choices
+from kadm.watch.outcome import Drifted, drifted, held_views, plan_view, unfinished
+from kadm.watch.state import HeldView, PlanView
+from kadm.watch.tally import Tally
+from kadm.watch.trail import Trail, time_text
+
+_log = logging.getLogger(__name__)
+
+READY_WITHIN_S = 20.0
+"""How long an apply waits for what it changed, unless there is something else to do: watches see what comes later, and
+a move is resumed when it has come."""
+
+LOCK_TIMEOUT_S = 5.0
+
+
+class Round(Struct, frozen=True, kw_only=True):
+    """What one plan came to. ``clean``: nothing is left that could be done by itself. ``changed``: something was done.
+
+    ``planning_s`` is how long it took to plan.
+    """
+
+    clean: bool = True
+    changed: bool = False
+    planning_s: float = 0.0
+
+
+class Planning:
+    """The plans of one daemon. ``planned`` is the last one, ``view`` the same in short; ``held`` is not done by itself,
+    ``moving`` are moves that go on. ``on_plan`` is given each plan, ``touched`` the objects about which something
+    changed."""
+
+    def __init__(
+        self,
+        trail: Trail,
+        tally: Tally,
+        *,
+        leave_drift: bool,
+        on_plan: Callable[[Planned], None],
+        touched: Callable[[Collection[ObjectKey]], None],
+    ) -> None:
+        self.planned: Planned | None = None
+        self.delivery: Delivery | None = None
+        self.view: PlanView | None = None
+        self.held: tuple[HeldView, ...] = ()
+        self.drifted: Drifted = {}
+        self.moving: dict[ObjectKey, Move] = {}
+        self._trail = trail
+        self._tally = tally
+        self._leave_drift = leave_drift
+        self._on_plan = on_plan
+        self._touched = touched
+        self._stop = Stop()
+        self._ending = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is planned or applied."""
+        return not self._idle.is_set()
+
+    def decision(self, key: ObjectKey) -> Decision | None:
+        """The last one about an object, None before the first."""
+        return self.planned.decisions.by_key.get(key) if self.planned is not None else None
+
+    def hurry(self) -> None:
+        """An apply that only waits for what it changed does not wait any longer: there is something else to do."""
+        if self._stop.working:
+            self._stop.ask()
+
+    def end(self) -> None:
+        """Begin nothing more; what was sent is waited for."""
+        self._ending = True
+        self._stop.ask()
+
+    async def until_idle(self) -> None:
+        """Return when nothing is planned or applied."""
+        await self._idle.wait()
+
+    async def round(
+        self, repo: Repo, pool: MemberPool, reasons: tuple[str, ...], *, writes: Callable[[], bool]
+    ) -> Round:
+        """One plan, carried out where ``writes`` says that this daemon writes.
+
+        Raises KadmError where nothing could be planned, or another run holds a member.
+        """
+        _log.info("planning: %s", "; ".join(reasons))
+        began_s = asyncio.get_running_loop().time()
+        planning_s = 0.0
+        self._stop = Stop()
+        self._idle.clear()
+
+        async def accept(planned: Planned, why_again: str) -> bool:
+            nonlocal planning_s
+            planning_s = asyncio.get_running_loop().time() - began_s
+            if why_again:
+                _log.info("%s", why_again)
+            self._take(planned, reasons)
+            return writes() and not self._ending
+
+        try:
+            self.delivery = await deliver(
+                repo,
+                pool,
+                Choices(leave_drift=self._leave_drift),
+                accept=accept,
+                timeout_s=READY_WITHIN_S,
+                lock_timeout_s=LOCK_TIMEOUT_S,
+                stop=self._stop,
+            )
+        finally:
+            self._idle.set()
+        report = self.delivery.report
+        if report is None:
+            return Round(planning_s=planning_s)
+        clean, changed = self._take_report(self.delivery.planned, report)
+        return Round(clean=clean, changed=changed, planning_s=planning_s)
+
+    def _take(self, planned: Planned, reasons: tuple[str, ...]) -> None:
+        """What is new since the last plan: drift, what is held back, moves that begin and moves that are over."""
+        plan = planned.plan
+        before, self.planned = self.planned, planned
+        self.view = plan_view(planned, reasons, at=time_text(datetime.now(UTC)))
+        self._tally.add(plans=1)
+        found = drifted(planned)
+        for key, by_member in sorted(found.items()):
+            for member, fields in by_member.items():
+                if fields != self.drifted.get(key, {}).get(member):
+                    text = f"it is not as git says: {', '.join(fields)}"
+                    self._trail.add("drift", text, severity="warning", member=member, about=str(key))
+        self._touched(_decided_anew(before, planned) | {*found, *self.drifted, *(move.key for move in plan.moves)})
+        self.drifted = found
+        held = held_views(planned)
+        for one in held:
+            if one not in self.held:
+                text = f"held back ({one.action or 'change'}): {one.why}; released by: {one.release}"
+                self._trail.add("held", text, severity="warning", member=one.member, about=one.object)
+        self.held = held
+        for move in plan.moves:
+            if move.key not in self.moving:
+                self._trail.add("moved", _move_text(move), about=str(move.key))
+        self._moved(frozenset(move.key for move in plan.moves))
+        self.moving |= {move.key: move for move in plan.moves}
+        self._on_plan(planned)
+
+    def _take_report(self, planned: Planned, report: Report) -> tuple[bool, bool]:
+        """What became of a plan: whether nothing is left, and whether something was done."""
+        done = [one for one in report.results if one.result in ("done", "not ready")]
+        left = [one for one in report.results if one.result in ("failed", "skipped", "held")]
+        failed = sum(one.result == "failed" for one in report.results)
+        self._tally.add(applies=int(bool(report.results)), changes=len(done), failed_changes=failed)
+        if done:
+            self._trail.add("applied", f"{len(done)} of {len(planned.plan.changes)} changes are done")
+        for result in report.results:
+            problem = result.problem
+            if result.result in ("failed", "not ready") and problem is not None:
+                text = f"{problem.what}: {problem.why}" if problem.why else problem.what
+                change = result.change
+                self._trail.add("failed", text, severity="warning", member=change.cluster, about=str(change.key))
+        if self.view is not None:
+            self.view = replace(self.view, applied=True)
+        moving = unfinished(planned, report)
+        self._moved(moving)
+        self.held = held_views(planned, report)
+        return not left and not moving, bool(done)
+
+    def _moved(self, still: frozenset[ObjectKey]) -> None:
+        """Moves that do not go on any more are over."""
+        for key in sorted(self.moving.keys() - still):
+            del self.moving[key]
+            self._touched((key,))
+            self._trail.add("moved", "its replicas have moved", about=str(key))
+
+
+def _decided_anew(before: Planned | None, planned: Planned) -> set[ObjectKey]:
+    """The objects of which something that is shown was decided otherwise than before."""
+    now, then = planned.decisions.by_key, before.decisions.by_key if before is not None else {}
+    return {
+        key
+        for key, decision in now.items()
+        if (known := then.get(key)) is None
+        or (known.placement, known.replicas, known.policy) != (decision.placement, decision.replicas, decision.policy)
+    }
+
+
+def _move_text(move: Move) -> str:
+    leaves = ", ".join(f"{number} from {name}" for name, number in move.leaves.items())
+    arrives = ", ".join(f"{number} to {name}" for name, number in move.arrives.items())
+    return f"replicas begin to move: {leaves}; {arrives}"
