@@ -12,6 +12,7 @@ from msgspec import Struct
 from kadm.compare.adoption import Lost, lost
 from kadm.compare.difference import same
 from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, touches
+from kadm.compare.host_ports import copied_ports
 from kadm.compare.merging import merged, patch_between, taken_out
 from kadm.compare.ownership import all_held, entries, is_own, own_entry
 from kadm.model.field_path import parse_path
@@ -90,6 +91,7 @@ def leftovers(live: JsonObject, answer: JsonObject, wanted: JsonObject, manager:
         found.append(Lost(elements, path, manager))
         if (alias := _ALIASES.get(elements[-1])) and (copy := locate(answer, (*elements[:-1], alias))):
             found.append(Lost((*elements[:-1], alias), copy, manager))
+    found += copied_ports(live, answer, before=before.get("fieldsV1") or {}, wants=wants, manager=manager)
     return tuple(found)
 
 

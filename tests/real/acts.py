@@ -27,6 +27,10 @@ def scale(replicas: int) -> Act:
     return lambda site: site.kubectl("scale", f"deployment/{site.name}", f"--replicas={replicas}")
 
 
+def set_image(image: str) -> Act:
+    return lambda site: site.kubectl("set", "image", f"deployment/{site.name}", f"main={image}")
+
+
 def kubectl_apply(text: str) -> Act:
     def act(site: Site) -> None:
         named = text.replace("$NAME", site.name).replace("$NS", site.namespace)

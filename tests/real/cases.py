@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from tests.real.acts import five_managers, inject_authority, kubectl_apply, patch, scale, until_finished
+from tests.real.acts import five_managers, inject_authority, kubectl_apply, patch, scale, set_image, until_finished
 from tests.real.case import Case
 from tests.real.manifests import CONFIG, SERVICE, deployment, widget
 
 CONTAINER = "spec.template.spec.containers[name=main]"
 DEPLOYMENTS = "apps/v1/deployments"
+ON_LINUX = {
+    "nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}]}]
+}
 
 NOTHING_TO_DO = (
     Case(
@@ -182,6 +185,25 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
     Case(id="applied by kubectl after", manifest=deployment(), others=kubectl_apply(deployment())),
     Case(id="five managers", manifest=deployment("env: [{name: A, value: '1'}]"), others=five_managers),
     Case(
+        id="replicas that an autoscaler owns",
+        manifest=deployment(spec="replicas: 1")
+        + """\
+---
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: $NAME}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: $NAME}
+  maxReplicas: 3
+""",
+        others=scale(2),
+    ),
+    Case(
+        id="a pod template that kubectl applied longer",
+        manifest=deployment("env: [{name: A, value: '1'}]"),
+        first=kubectl_apply(deployment("env: [{name: A, value: '1'}, {name: B, value: '2'}]")),
+    ),
+    Case(
         id="a finished Job",
         manifest="""\
 apiVersion: batch/v1
@@ -307,7 +329,187 @@ SEEN = (
     ),
 )
 
+SWITCHED = (
+    Case(
+        id="an image set by somebody",
+        manifest=deployment(),
+        act=set_image("app:2"),
+        fields=((f"{CONTAINER}.image", "app:2", "app:1"),),
+    ),
+    Case(
+        id="a label changed by somebody",
+        manifest=CONFIG.replace("name: $NAME", "name: $NAME, labels: {tier: web}"),
+        act=patch("v1/configmaps", {"metadata": {"labels": {"tier": "db"}}}),
+        fields=(("metadata.labels.tier", "db", "web"),),
+    ),
+    Case(
+        id="serviceAccountName changed",
+        manifest=deployment(pod=", serviceAccountName: runner"),
+        edited=deployment(pod=", serviceAccountName: default"),
+        fields=(
+            ("spec.template.spec.serviceAccount", "runner", "default"),
+            ("spec.template.spec.serviceAccountName", "runner", "default"),
+        ),
+    ),
+    Case(
+        id="rolling update of git to Recreate",
+        manifest=deployment(spec="strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 2}}"),
+        edited=deployment(spec="strategy: {type: Recreate}"),
+        fields=(
+            ("spec.strategy.rollingUpdate", {"maxSurge": 2, "maxUnavailable": "25%"}, None),
+            ("spec.strategy.type", "RollingUpdate", "Recreate"),
+        ),
+    ),
+    Case(
+        id="env from a reference to a value",
+        manifest=deployment("env: [{name: A, valueFrom: {configMapKeyRef: {name: settings, key: a}}}]"),
+        edited=deployment("env: [{name: A, value: '1'}]"),
+        fields=(
+            (f"{CONTAINER}.env[name=A].value", None, "1"),
+            (f"{CONTAINER}.env[name=A].valueFrom", {"configMapKeyRef": {"name": "settings", "key": "a"}}, None),
+        ),
+    ),
+    Case(
+        id="a volume from configMap to secret",
+        manifest=deployment(pod=", volumes: [{name: v, configMap: {name: settings}}]"),
+        edited=deployment(pod=", volumes: [{name: v, secret: {secretName: settings}}]"),
+        fields=(
+            ("spec.template.spec.volumes[name=v].configMap", {"name": "settings", "defaultMode": 420}, None),
+            ("spec.template.spec.volumes[name=v].secret", None, {"secretName": "settings", "defaultMode": 420}),
+        ),
+    ),
+    Case(
+        id="a Service from NodePort to ClusterIP",
+        manifest=SERVICE.replace("spec:\n", "spec:\n  type: NodePort\n")
+        .replace("port: 80", "port: 80, nodePort: 30788")
+        .replace("port: 81", "port: 81, nodePort: 30789"),
+        edited=SERVICE,
+        fields=(
+            ("spec.externalTrafficPolicy", "Cluster", None),
+            ("spec.ports[name=admin].nodePort", 30789, None),
+            ("spec.ports[name=web].nodePort", 30788, None),
+            ("spec.type", "NodePort", "ClusterIP"),
+        ),
+    ),
+)
+
 REMOVED = (
+    Case(
+        id="a probe removed",
+        manifest=deployment("livenessProbe: {httpGet: {path: /, port: 80}}"),
+        edited=deployment(),
+        fields=(
+            (
+                f"{CONTAINER}.livenessProbe",
+                {
+                    "httpGet": {"path": "/", "port": 80, "scheme": "HTTP"},
+                    "timeoutSeconds": 1,
+                    "periodSeconds": 10,
+                    "successThreshold": 1,
+                    "failureThreshold": 3,
+                },
+                None,
+            ),
+        ),
+    ),
+    *(
+        Case(
+            id=f"affinity removed, {left}",
+            since=since,
+            until=until,
+            manifest=deployment(
+                pod=", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+                "[{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [linux]}]}]}}}"
+            ),
+            edited=deployment(),
+            fields=((f"spec.template.spec.affinity{path}", before, None),),
+        )
+        for left, since, until, path, before in (
+            (
+                "an empty one stays",  # no pod is placed otherwise by it
+                (1, 16),
+                (1, 20),
+                ".nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+                ON_LINUX,
+            ),
+            (
+                "wholly",
+                (1, 21),
+                (9, 99),
+                "",
+                {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": ON_LINUX}},
+            ),
+        )
+    ),
+    *(
+        Case(
+            id=f"hostNetwork removed, {where}",
+            since=since,
+            until=until,
+            manifest=deployment("ports: [{containerPort: 8099}]", pod=", hostNetwork: true"),
+            edited=deployment("ports: [{containerPort: 8099}]"),
+            fields=(*ports, ("spec.template.spec.hostNetwork", True, None)),
+        )
+        for where, since, until, ports in (
+            ("with its ports", (1, 16), (1, 27), ((f"{CONTAINER}.ports[containerPort=8099].hostPort", 8099, None),)),
+            ("which made none", (1, 28), (9, 99), ()),
+        )
+    ),
+    Case(
+        id="a limit removed",
+        manifest=deployment("resources: {limits: {cpu: 100m, memory: 64Mi}, requests: {cpu: 50m, memory: 32Mi}}"),
+        edited=deployment("resources: {limits: {memory: 64Mi}, requests: {cpu: 50m, memory: 32Mi}}"),
+        fields=((f"{CONTAINER}.resources.limits.cpu", "100m", None),),
+    ),
+    Case(
+        id="a word of a command removed",
+        manifest=deployment("command: [run, fast, now]"),
+        edited=deployment("command: [run, now]"),
+        fields=((f"{CONTAINER}.command", ["run", "fast", "now"], ["run", "now"]),),
+    ),
+    Case(
+        id="all data removed",
+        manifest=CONFIG,
+        edited=CONFIG.replace('data: {a: "1", b: two}\n', ""),
+        fields=(("data", {"a": "1", "b": "two"}, None),),
+    ),
+    Case(
+        id="a key of a selector removed",
+        manifest=SERVICE.replace("selector: {app: $NAME}", "selector: {app: $NAME, tier: web}"),
+        edited=SERVICE,
+        fields=(("spec.selector.tier", "web", None),),
+    ),
+    Case(
+        id="a key of a Secret that kubectl applied",
+        manifest="apiVersion: v1\nkind: Secret\nmetadata: {name: $NAME}\nstringData: {kept: one, gone: two}\n",
+        first=kubectl_apply(
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: $NAME}\nstringData: {kept: one, gone: two}\n"
+        ),
+        edited="apiVersion: v1\nkind: Secret\nmetadata: {name: $NAME}\nstringData: {kept: one}\n",
+        fields=(("data.gone", "(secret)", None),),
+    ),
+    Case(
+        id="a rule of a Role removed",
+        manifest="""\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: $NAME}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}, {apiGroups: [apps], resources: [deployments], verbs: [get]}]
+""",
+        edited="""\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: $NAME}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+""",
+        fields=(("rules[1]", {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"]}, None),),
+    ),
+    Case(
+        id="a field of a custom resource removed",
+        manifest=widget('size: "1", port: 80'),
+        edited=widget("port: 80"),
+        fields=(("spec.size", "1", None),),
+    ),
     Case(
         id="a field removed",
         manifest=deployment("command: [run]", spec="minReadySeconds: 1"),
@@ -366,4 +568,4 @@ REMOVED = (
     ),
 )
 
-CASES = NOTHING_TO_DO + SEEN + REMOVED
+CASES = NOTHING_TO_DO + SEEN + SWITCHED + REMOVED

@@ -66,8 +66,18 @@ spec:
 apiVersion: v1
 kind: ServiceAccount
 metadata: {name: runner}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: settings}
+data: {a: MQ==}
 """
-"""What all cases need: their namespace, a ServiceAccount, and the kind of their custom resources (rules are atomic)."""
+"""What all cases need: a namespace, what they refer to, and the kind of their custom resources (rules are atomic)."""
 
 
 def widget(spec: str) -> str:
