@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kadm import pipeline
 from kadm.execute.events import Listener, nobody
-from kadm.execute.extent import written
+from kadm.execute.extent import Extent
 from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Waiting, locking, other_writers
 from kadm.execute.run import DEFAULT_TIMEOUT_S, GoOn, execute, not_without_a_person
 from kadm.execute.stop import Stop
@@ -72,7 +72,7 @@ async def deliver(
         await check(planned)
         if not await accept(planned, ""):
             return Delivery(planned=planned, report=None)
-        while (states := written(planned)).keys() - locks.answered:
+        while (states := Extent(planned).written()).keys() - locks.answered:
             moved = await locks.take(states) | await _moved(pool, planned)
             if not moved:
                 break

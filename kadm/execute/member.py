@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kadm.errors import MemberRefused, Problem
 from kadm.execute.bookkeeping import confirmed, trimmed
 from kadm.execute.events import Event, Listener, Stage
-from kadm.execute.extent import intent
+from kadm.execute.extent import Extent
 from kadm.execute.order import CRDS, rank
 from kadm.execute.stamping import stamp_objects
 from kadm.execute.stop import INTERRUPTED, Stop
@@ -51,6 +51,7 @@ class MemberRun:
     connection: Connection
     state: MemberState
     planned: Planned
+    extent: Extent
     timeout_s: float
     listener: Listener
     stop: Stop
@@ -73,9 +74,9 @@ class MemberRun:
         return self.connection.name
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> tuple[Change, ...]:
         """What the plan changes here."""
-        return [change for change in self.planned.plan.changes if change.cluster == self.name]
+        return self.extent.changes(self.name)
 
     async def begin(self) -> None:
         """Write the record: intents for all that will be made, and the decisions. Nothing is sent where it says so,
@@ -87,7 +88,7 @@ class MemberRun:
             if self.record is None:
                 self._tell("recording")
                 self.uids |= self.planned.found.get(self.name, {})
-                self.record = await self._store(intent(self.planned, self.state), self.state.record)
+                self.record = await self._store(self.extent.intent(self.state), self.state.record)
 
     async def apply(self, changes: Iterable[Change]) -> None:
         """Create and update, rank after rank. What fails is in ``results``; the rest goes on."""

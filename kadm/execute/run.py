@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kadm.errors import MemberError, Problem
 from kadm.execute.arrivals import Arrivals
 from kadm.execute.events import Listener, nobody
-from kadm.execute.extent import reached, written
+from kadm.execute.extent import Extent
 from kadm.execute.member import MemberRun
 from kadm.execute.steps import write_member
 from kadm.execute.stop import INTERRUPTED, Stop
@@ -79,14 +79,12 @@ class _Work:
         go_on: GoOn,
         stop: Stop,
     ) -> None:
-        self.runs = {
-            name: MemberRun(pool.connection(name), state, planned, timeout_s, listener, stop)
-            for name, state in written(planned).items()
+        extent = Extent(planned)
+        self._reached = {
+            name: MemberRun(pool.connection(name), state, planned, extent, timeout_s, listener, stop)
+            for name, state in extent.reached().items()
         }
-        self._standing = {
-            name: self.runs.get(name) or MemberRun(pool.connection(name), state, planned, timeout_s, listener, stop)
-            for name, state in reached(planned).items()
-        }
+        self.runs = {name: self._reached[name] for name in extent.written()}
         self._planned = planned
         self._waves = list(sequence(planned.plan))
         self._wait = wait
@@ -126,12 +124,12 @@ class _Work:
             later = [name for one in self._waves[index + 1 :] for name in one.members if name in self.runs]
             if not later:
                 return
-            if why := await self._why_stay(wave, later, began=bool(members)):
+            if why := await self._why_stay(wave, later):
                 for name in later:
                     self._turns.refuse(name, why)
                 return
 
-    async def _why_stay(self, wave: PlannedWave, later: Collection[str], *, began: bool) -> str:
+    async def _why_stay(self, wave: PlannedWave, later: Collection[str]) -> str:
         """Why no later wave may begin, in words; empty where the next one may."""
         plan = self._planned.plan
         keys = changed_in(plan, later)
@@ -149,7 +147,7 @@ class _Work:
         )
         if why:
             return f"its wave has not begun: {why}"
-        if wave.pause and began and not await self._go_on(wave):
+        if wave.pause and changed_in(plan, wave.members) and not await self._go_on(wave):
             self._turns.refused_as = "paused"
             return f"its wave has not begun: there is a pause after {wave.name}; the next apply goes on"
         return ""
@@ -158,7 +156,7 @@ class _Work:
         """Member → workload → health, for what later waves change and what is not ready in this one."""
 
         async def one(name: str) -> dict[ObjectKey, Health]:
-            run = self._standing[name]
+            run = self._reached[name]
             desired = self._planned.desired.members.get(name)
             here = {wanted.key for wanted in desired.objects} & set(keys) if desired else set()
             due = waits_for(sorted(here - run.results.keys()))
@@ -169,7 +167,7 @@ class _Work:
                 return {}
             return {key: seen for key, seen in health.items() if not is_ready(seen)}
 
-        members = [name for name in wave.members if name in self._standing and name not in self._lost]
+        members = [name for name in wave.members if name in self._reached and name not in self._lost]
         return dict(await together({name: one(name) for name in members}))
 
     def _after(self, name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kadm.execute.events import nobody
+from kadm.execute.extent import Extent
 from kadm.execute.member import MemberRun
 from kadm.execute.stop import Stop
 from kadm.members.connection import Connection
@@ -58,4 +59,4 @@ def a_run(
         found={},
         unproved={},
     )
-    return MemberRun(connection, state, planned, timeout_s, nobody, stop or Stop())
+    return MemberRun(connection, state, planned, Extent(planned), timeout_s, nobody, stop or Stop())
