@@ -56,6 +56,8 @@ class MemberRun:
     listener: Listener
     stop: Stop
     results: dict[ObjectKey, ChangeResult] = field(default_factory=dict)
+    finished: int = 0
+    """How many changes are done."""
     problems: list[Problem] = field(default_factory=list)
     record: Record | None = None
     uids: dict[ObjectKey, str] = field(default_factory=dict)
@@ -281,12 +283,12 @@ class MemberRun:
     def _settle(self, change: Change, result: Result, problem: Problem | None) -> None:
         if result == "done":
             self.written_s[change.key] = asyncio.get_running_loop().time()
+        self.finished += (result == "done") - self._done(change.key)
         self.results[change.key] = ChangeResult(change=change, result=result, problem=problem)
 
     def _tell(self, stage: Stage, key: ObjectKey | None = None, text: str = "") -> None:
-        finished = sum(one.result == "done" for one in self.results.values())
         self.listener(
-            Event(member=self.name, stage=stage, finished=finished, total=len(self.changes), key=key, text=text)
+            Event(member=self.name, stage=stage, finished=self.finished, total=len(self.changes), key=key, text=text)
         )
 
     def _not_ready(self, key: ObjectKey, seen: Health) -> Problem:
