@@ -61,6 +61,24 @@ def watch(
             show_default="nowhere",
         ),
     ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Serve the page, JSON and metrics here; none: nowhere.",
+            show_default="127.0.0.1:5236",
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="Ask for the token in this file (mode 0600); needed beyond loopback.",
+            show_default="nobody is asked",
+        ),
+    ] = None,
     output: Annotated[options.Output, typer.Option("-o", "--output", help="Format of the log.")] = options.Output.TEXT,
     request_timeout: options.RequestTimeoutOption = 15.0,
     parallel: options.ParallelOption = 32,
@@ -69,7 +87,8 @@ def watch(
 
     It follows git, plans on each new commit, on drift and when members change, and applies what no guard holds back;
     the rest is named with what releases it. A broken commit is reported, and the last good one stays in force. Of
-    several daemons one writes. SIGHUP looks at git at once; SIGTERM ends it.
+    several daemons one writes. What it knows is served as a page, JSON and metrics. SIGHUP looks at git at once;
+    SIGTERM ends it.
 
     Examples:
 
@@ -94,6 +113,8 @@ def watch(
         check_config=check_config,
         state_dir=state_dir,
         status_dir=status_dir,
+        listen=listen,
+        token_file=token_file,
         as_json=output is options.Output.JSON,
         request_timeout_s=request_timeout,
         parallel=parallel,

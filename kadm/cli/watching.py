@@ -15,10 +15,12 @@ from msgspec import Struct
 from kadm.cli.console import Console
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.logging_setup import log_to
+from kadm.cli.watch_serving import served, where_to_listen
 from kadm.errors import KadmError, UsageError
 from kadm.execute import Delivery
 from kadm.model.duration import duration_s
 from kadm.watch.daemon import Daemon, WatchOptions
+from kadm.watch.serving import Serving
 from kadm.watch.source import Clone, Directory, Source
 from kadm.watch.store import Store
 
@@ -45,6 +47,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     check_config: bool
     state_dir: Path | None
     status_dir: Path | None
+    listen: str | None
+    token_file: Path | None
     as_json: bool
     request_timeout_s: float
     parallel: int
@@ -55,6 +59,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
     interval_s = _interval_s(asked.interval)
     if asked.repo is None and asked.branch:
         raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
+    where = None if asked.once else where_to_listen(asked.listen, asked.token_file)
     store = Store(_state_dir(asked))
     source = _source(asked, store)
     kept = store.open()
@@ -71,12 +76,14 @@ async def run_watch(console: Console, asked: Asked) -> int:
             request_timeout_s=asked.request_timeout_s,
             parallel=asked.parallel,
         )
-        return await _until_ended(Daemon(source, store, kept, options))
+        daemon = Daemon(source, store, kept, options)
+        async with served(daemon.board, where, asked=asked.listen is not None) as serving:
+            return await _until_ended(daemon, serving)
     finally:
         store.close()
 
 
-async def _until_ended(daemon: Daemon) -> int:
+async def _until_ended(daemon: Daemon, serving: Serving | None) -> int:
     """Run the daemon until it ends, or somebody ends it."""
     loop = asyncio.get_running_loop()
     work = asyncio.create_task(daemon.run(), name="watch")
@@ -90,9 +97,14 @@ async def _until_ended(daemon: Daemon) -> int:
         numbers.append(number)
         asked_to_end.set()
 
+    def reload() -> None:
+        daemon.reload()
+        if serving is not None:
+            serving.reload()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end, number)
-    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    loop.add_signal_handler(signal.SIGHUP, reload)
     ending = asyncio.create_task(asked_to_end.wait(), name="signals")
     await asyncio.wait([work, ending], return_when=asyncio.FIRST_COMPLETED)
     if not work.done():

@@ -50,8 +50,15 @@ SECURITY_HEADERS = {
 _JSON = "application/json; charset=utf-8"
 
 
+class CannotListen(UsageError):
+    """Nobody can listen there: the port is taken, or the address is not this machine's."""
+
+
 class Serving:
-    """A server that runs. ``url`` is where; ``reload`` reads the token file again."""
+    """Serves one board, from ``start`` to ``stop``; ``url`` is where.
+
+    Raises UsageError where the token file cannot be used.
+    """
 
     def __init__(self, board: Board, where: Listening) -> None:
         self._board = board
@@ -61,7 +68,27 @@ class Serving:
         self._streams = Streams(board)
         self._metrics = registry(lambda: board.latest)
         self._files = page_files()
+        self._runner = web.AppRunner(
+            self._application(), access_log=None, shutdown_timeout=SHUTDOWN_S, handler_cancellation=True
+        )
         self.url = ""
+
+    async def start(self) -> None:
+        """Begin to answer. Raises CannotListen."""
+        where = self._where
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, where.host, where.port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            what = f"the daemon cannot listen on {_authority(where.host, where.port)}"
+            raise CannotListen(what, why=error.strerror or str(error)) from error
+        self.url = f"http://{_authority(where.host, self._runner.addresses[0][1])}"
+        _log.info("serving on %s", self.url)
+
+    async def stop(self) -> None:
+        """Answer no more; open streams end at once."""
+        await self._runner.cleanup()
 
     def reload(self) -> None:
         """Take the token that its file holds now. A file that cannot be used is reported; the former token stays."""
@@ -70,7 +97,7 @@ class Serving:
         except UsageError as error:
             _log.error("%s; the former token stays", error.problem)
 
-    def application(self) -> web.Application:
+    def _application(self) -> web.Application:
         """The paths, behind the door."""
         application = web.Application(middlewares=[self._middleware()])
         routes = {
@@ -191,27 +218,13 @@ class Serving:
 
 @asynccontextmanager
 async def serving(board: Board, where: Listening) -> AsyncIterator[Serving]:
-    """Serve the board until the block ends; open streams end at once.
-
-    Raises UsageError where the token file cannot be used, or nobody can listen there.
-    """
+    """Serve the board until the block ends. Raises as ``Serving`` and its ``start`` do."""
     found = Serving(board, where)
-    runner = web.AppRunner(found.application(), access_log=None, shutdown_timeout=SHUTDOWN_S, handler_cancellation=True)
-    await runner.setup()
+    await found.start()
     try:
-        site = web.TCPSite(runner, where.host, where.port)
-        try:
-            await site.start()
-        except OSError as error:
-            raise UsageError(
-                f"the daemon cannot listen on {_authority(where.host, where.port)}", why=error.strerror or str(error)
-            ) from error
-        port = runner.addresses[0][1]
-        found.url = f"http://{_authority(where.host, port)}"
-        _log.info("serving on %s", found.url)
         yield found
     finally:
-        await runner.cleanup()
+        await found.stop()
 
 
 def _door(where: Listening) -> Door:

@@ -65,7 +65,7 @@ export class Grid {
   #size() {
     const longest = (texts) => texts.reduce((most, one) => Math.max(most, one.length), 0);
     const names = longest(this.columns);
-    const width = Math.min(Math.max(names * 7.4 + 34, 118), 168);
+    const width = Math.min(Math.max(names * 7.4 + 34, 118), 136);
     const name = longest(this.rows.map((row) => row.name));
     const second = longest(this.rows.map((row) => `${row.namespace} · ${row.kind}`));
     const first = Math.min(Math.max(name * 7.8 + 110, second * 6.6 + 40, 200), 300);
