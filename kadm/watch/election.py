@@ -55,7 +55,7 @@ class Election:
         for name in sorted(self.electors)[:ELECTORS]:
             try:
                 connection = await self.links.writer(name)
-                lease = await self._elect(name, connection)
+                lease = await self._elect(name, connection, looks_only=other is not None)
             except MemberRefused as error:
                 self._held.pop(name, None)
                 if error.status in _NO_LEASES:
@@ -65,10 +65,10 @@ class Election:
                 self._held.pop(name, None)
                 continue
             reachable += 1
-            if lease.holder != self.me.identity:
-                other = lease
-                break
-            held += 1
+            if lease.holder == self.me.identity:
+                held += 1
+            else:
+                other = other or lease
         if other is not None and not held:
             await self.resign()
         alone = not reachable and without > 0  # no member knows Leases, or lets us have them: nobody can be kept out
@@ -89,8 +89,11 @@ class Election:
             except MemberError as error:
                 _log.debug("%s: the Lease could not be given back, it expires: %s", name, error.problem.what)
 
-    async def _elect(self, name: str, connection: Connection) -> Lease:
-        """The elector's Lease, taken or renewed where that is possible."""
+    async def _elect(self, name: str, connection: Connection, *, looks_only: bool) -> Lease:
+        """The elector's Lease, taken or renewed where that is possible.
+
+        ``looks_only``: it is not taken, but how long it was not renewed is known from now on.
+        """
         lease = self._held.get(name)
         if lease is not None:
             try:
@@ -103,6 +106,8 @@ class Election:
         if version != lease.version:
             since_s = self.clock()
             self._seen[name] = lease.version, since_s
+        if looks_only:
+            return lease
         mine = lease.holder == self.me.identity
         if mine or not lease.holder or self.clock() - since_s >= lease.duration_s or has_died(lease.mark):
             try:
