@@ -68,6 +68,7 @@ async def survey(repo: Repo, pool: MemberPool, keys: Sequence[ObjectKey] | None,
                 live,
                 pods={name: one.pods.get(key, ()) for name, one in seen.items()},
                 unread=blind | {name: unread[name].what for name in expected},
+                unsaid=unread,
                 now=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
         )

@@ -57,11 +57,11 @@ async def status_of(console: Console, query: StatusQuery, output: StatusOutput) 
 def show_table(console: Console, found: FleetStatus, *, wide: bool) -> None:
     """One row per workload, and below it why it is not well; with ``wide`` one row per workload and member."""
     if not found.workloads:
-        console.info("nothing that runs: the repository holds no workload")
+        console.info("nothing that runs: the repository holds no such workload")
         return
     if wide:
         columns = ["NAMESPACE", "WORKLOAD", "MEMBER", "READY", "UPDATED", "AVAILABLE", "HEALTH", "REASON"]
-        rows = [_member_row(workload, index) for workload in found.workloads for index in range(len(workload.members))]
+        rows = [row for workload in found.workloads for row in _member_rows(workload)]
         console.table(columns, rows, numbers=("READY", "UPDATED", "AVAILABLE"))
     else:
         columns = ["NAMESPACE", "WORKLOAD", "READY", "HEALTH", "MEMBERS"]
@@ -139,17 +139,22 @@ def _member(member: WorkloadInMember) -> str:
     return member.member if member.desired is None else f"{member.member} {_of(member.ready, member.desired)}"
 
 
-def _member_row(workload: WorkloadStatus, index: int) -> list[Any]:
-    member = workload.members[index]
+def _member_rows(workload: WorkloadStatus) -> list[list[Any]]:
+    """A row per member, or one where no member has it: what runs nowhere is not to be overlooked."""
+    named = [workload.key.namespace or "-", f"{workload.key.kind}/{workload.key.name}"]
+    if not workload.members:
+        return [[*named, "-", "-", "-", "-", _health(workload.health), workload.health.reason]]
     return [
-        workload.key.namespace or "-",
-        f"{workload.key.kind}/{workload.key.name}",
-        member.member,
-        _of(member.ready, member.desired),
-        "-" if member.updated is None else str(member.updated),
-        "-" if member.available is None else str(member.available),
-        _health(member.health),
-        member.health.reason,
+        [
+            *named,
+            member.member,
+            _of(member.ready, member.desired),
+            "-" if member.updated is None else str(member.updated),
+            "-" if member.available is None else str(member.available),
+            _health(member.health),
+            member.health.reason,
+        ]
+        for member in workload.members
     ]
 
 

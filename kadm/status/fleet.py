@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kadm.errors import Problem
 from kadm.model.objects import JsonObject
@@ -31,14 +31,15 @@ def workload_status(
     *,
     pods: Mapping[str, Sequence[JsonObject]],
     unread: Mapping[str, str],
+    unsaid: Collection[str] = (),
     now: str,
 ) -> WorkloadStatus:
     """One workload across members.
 
     ``placed``: member → replicas that the scheduler gave it, None where it is not divided; every member that has to
     hold it is in it. ``live``: member → object, for members that hold it. ``pods``: member → pods of a workload that is
-    not ready. ``unread``: member → why nothing is known now; ``live`` may then hold what was known last. ``now`` is
-    RFC 3339.
+    not ready. ``unread``: member → why nothing is known now; ``live`` may then hold what was known last. ``unsaid``:
+    members that could not be read, and may hold it for all that is known. ``now`` is RFC 3339.
     """
     members = tuple(
         _in_member(name, placed.get(name), live.get(name), pods.get(name, ()), unread.get(name, ""))
@@ -50,7 +51,7 @@ def workload_status(
     return WorkloadStatus(
         key=manifest.key,
         version=manifest.version,
-        health=_overall(members),
+        health=_overall(members, unsaid),
         desired=_sum([one.desired for one in members]),
         ready=_sum([one.ready for one in members]),
         members=members,
@@ -62,6 +63,19 @@ def fleet_status(fleet: str, workloads: Sequence[WorkloadStatus], unread: Mappin
     """All workloads, sorted by key, and the members that nothing is known of."""
     ordered = tuple(sorted(workloads, key=lambda workload: workload.key))
     return FleetStatus(fleet=fleet, workloads=ordered, unread=dict(sorted(unread.items())))
+
+
+def narrowed(workload: WorkloadStatus, members: Collection[str]) -> WorkloadStatus:
+    """The workload as if there were only these members. Its native object, which is of all of them, is left out."""
+    kept = tuple(one for one in workload.members if one.member in members)
+    return WorkloadStatus(
+        key=workload.key,
+        version=workload.version,
+        health=_overall(kept),
+        desired=_sum([one.desired for one in kept]),
+        ready=_sum([one.ready for one in kept]),
+        members=kept,
+    )
 
 
 def _in_member(
@@ -98,7 +112,9 @@ def _in_member(
     )
 
 
-def _overall(members: Sequence[WorkloadInMember]) -> Health:
+def _overall(members: Sequence[WorkloadInMember], unsaid: Collection[str]) -> Health:
+    if not members and unsaid:
+        return Health("Unknown", f"in no member that could be read; {', '.join(sorted(unsaid))} could not")
     if not members:
         return Health("Missing", "in no member yet")
     worst = min(members, key=lambda one: WORST_FIRST.index(one.health.code))

@@ -65,12 +65,13 @@ def test_a_line_per_workload_and_below_it_why_it_is_not_well() -> None:
 
 def test_wide_is_a_line_per_workload_and_member() -> None:
     assert _table(FLEET, wide=True) == (
-        "NAMESPACE  WORKLOAD         MEMBER  READY  UPDATED  AVAILABLE  HEALTH   REASON\n"
-        "shop       Deployment/cart  eu        2/2        2          2  Healthy\n"
-        "shop       Deployment/cart  us        1/1        1          1  Healthy\n"
-        "shop       Deployment/web   eu        2/2        2          2  Healthy\n"
-        "shop       Deployment/web   us        0/4        0          0  Failed   1 pod ImagePullBackOff\n"
-        "shop       Deployment/job   eu          -        -          -  Healthy  complete\n"
+        "NAMESPACE  WORKLOAD            MEMBER  READY  UPDATED  AVAILABLE  HEALTH   REASON\n"
+        "shop       Deployment/cart     eu        2/2        2          2  Healthy\n"
+        "shop       Deployment/cart     us        1/1        1          1  Healthy\n"
+        "shop       Deployment/web      eu        2/2        2          2  Healthy\n"
+        "shop       Deployment/web      us        0/4        0          0  Failed   1 pod ImagePullBackOff\n"
+        "shop       Deployment/job      eu          -        -          -  Healthy  complete\n"
+        "shop       Deployment/nowhere  -           -        -          -  Missing  it is in no member\n"
     )
 
 

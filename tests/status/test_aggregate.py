@@ -9,6 +9,7 @@ import pytest
 from kadm.errors import Location
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.repository import Manifest
+from kadm.model.status import Health
 from kadm.status import aggregate, workload_status
 from kadm.status.aggregate import Propagated
 
@@ -175,3 +176,20 @@ def test_the_native_object_holds_the_status_and_no_annotation_of_it() -> None:
     assert found.aggregated == {**source, "status": status}
     nowhere = workload_status(manifest, {"m1": 1}, {}, pods={}, unread={}, now=NOW)
     assert nowhere.aggregated == source
+
+
+@pytest.mark.parametrize(
+    ("unsaid", "want"),
+    [
+        pytest.param([], Health("Missing", "in no member yet"), id="all were read"),
+        pytest.param(
+            ["m2", "m1"], Health("Unknown", "in no member that could be read; m1, m2 could not"), id="two not"
+        ),
+    ],
+)
+def test_what_is_in_no_member_is_missing_only_where_all_were_read(unsaid: list[str], want: Health) -> None:
+    source = an_object(DEPLOYMENT)
+    manifest = Manifest(
+        key=ObjectKey("apps", "Deployment", "d", "x"), version="v1", object=source, location=HERE, locate=lambda _: HERE
+    )
+    assert workload_status(manifest, {}, {}, pods={}, unread={}, unsaid=unsaid, now=NOW).health == want
