@@ -144,11 +144,12 @@ def _bulk(
     if desired == 0 and not permissions.allow_empty:
         why = "the member would drop to nothing"
         return lambda change: Held(change=change, why=why, flag="--allow-empty")
-    allowed = permissions.allow_deletes
+    allowed, share = permissions.allow_deletes, ""
     if allowed is None and desired > 0:
         allowed = min(deletions.max, -(-recorded * deletions.percent // 100))
+        share = f", {deletions.percent}% of its {recorded} objects" if allowed < deletions.max else ""
     if allowed is not None and len(deleting) > allowed:
         count = len(deleting)
-        why = f"{count} deletion{'s' * (count > 1)} in this member, {allowed} allowed"
+        why = f"{count} deletion{'s' * (count > 1)} in this member, {allowed} allowed{share}"
         return lambda change: Held(change=change, why=why, flag=f"--allow-deletes {count}")
     return None

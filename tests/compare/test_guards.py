@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kadm.compare import Contents, MemberComparison, Permissions, going, guard
@@ -100,6 +102,39 @@ UNKNOWN = Contents(unknown="403")
 )
 def test_guards(objects: list[JsonObject], options: dict[str, object], want: tuple[int, list[str]]) -> None:
     assert guarded(*objects, **options) == want  # type: ignore[arg-type]  # a table's options are of many types
+
+
+@pytest.mark.parametrize(
+    ("recorded", "options", "want"),
+    [
+        pytest.param(
+            11, {}, "20 deletions in this member, 3 allowed, 20% of its 11 objects", id="the share is smaller"
+        ),
+        pytest.param(1000, {}, "20 deletions in this member, 10 allowed", id="the number is smaller"),
+        pytest.param(
+            11,
+            {"permissions": Permissions(allow_deletes=2)},
+            "20 deletions in this member, 2 allowed",
+            id="as the command line says",
+        ),
+    ],
+)
+def test_how_many_deletions_are_allowed_and_by_which_limit(recorded: int, options: dict[str, Any], want: str) -> None:
+    found = guard(
+        MemberComparison(
+            member="eu",
+            changes=tuple(
+                Change(cluster="eu", key=key_of(one), version="v1", action="delete", uid="u1") for one in configs(20)
+            ),
+        ),
+        live=LiveMember(name="eu", objects={key_of(one): live(one) for one in configs(20)}),
+        recorded=recorded,
+        desired=5,
+        contents={},
+        deletions=Deletions(),
+        **{"permissions": Permissions(), **options},
+    )
+    assert {one.why for one in found.held} == {want}
 
 
 def test_only_deletions_are_guarded() -> None:

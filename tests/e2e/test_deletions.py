@@ -587,7 +587,7 @@ ALLOW_9 = ["--allow-deletes", "9"]
             four_leave,
             [],
             [],
-            "4 deletions in this member, 3 allowed (to permit it: --allow-deletes 4)",
+            "4 deletions in this member, 3 allowed, 40% of its 6 objects (to permit it: --allow-deletes 4)",
             id="more than the budget",
         ),
         pytest.param(
