@@ -52,7 +52,7 @@ class Groups:
         first: dict[bytes, Change] = {}
         for change in sorted(self._plan.changes, key=lambda one: (one.key, one.cluster)):
             fields = change.fields if change.action != "create" or self._creates_by_fields else ()
-            mark = msgspec.json.encode([str(change.key), change.action, change.note, fields])
+            mark = msgspec.json.encode([str(change.key), change.action, self._note(change), fields])
             first.setdefault(mark, change)
             members.setdefault(mark, []).append(change.cluster)
         return iter([Group(first[mark], tuple(names)) for mark, names in members.items()])
@@ -86,8 +86,11 @@ class Groups:
 
     def note(self, group: Group) -> str:
         """What is to be said of a change, but that it waits for a namespace which the same plan creates."""
-        obvious = group.change.action == "create" and group.change.key.namespace in self._namespaces
-        return "" if obvious else group.change.note
+        return self._note(group.change)
+
+    def _note(self, change: Change) -> str:
+        obvious = change.action == "create" and change.key.namespace in self._namespaces
+        return "" if obvious else change.note
 
 
 def _listed(names: list[str]) -> str:

@@ -22,7 +22,7 @@ spec:
   defaults:
     clusterPropagationPolicy: everywhere   # for objects that no label binds to a policy
   # namespace: default      # of objects that do not say theirs
-  # deletions: {{max: 10, percent: 20}}    # per member; more needs --allow-deletes N
+  # deletions: {max: 10, percent: 20}    # per member; more needs --allow-deletes N
 """
 
 POLICY = """\
@@ -113,7 +113,7 @@ def start_fleet(directory: Path, fleet: str) -> list[Path]:
         raise UsageError(f"{there[0]} is there already", hint="kadm init starts new fleets only")
     for path, text in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace("{{", "{").replace("}}", "}"), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     return list(paths)
 
 

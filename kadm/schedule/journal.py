@@ -10,6 +10,8 @@ from kadm.model.objects import ObjectKey
 from kadm.schedule.wording import counted
 
 _NOT_ALL_KNOWN = "not all that it serves is known"
+_AS_IT_IS = "it is, because it depends"
+_AS_THEY_ARE = "they are, because they depend"
 
 
 @dataclass
@@ -25,7 +27,7 @@ class Journal:
         """The problems, and one for each unknown member that objects wait for; ``unread``: member → why."""
         waits = [
             Problem(
-                what=f"{counted(keys)} left as they are, because they depend on this member",
+                what=f"{counted(keys)} left as {_AS_IT_IS if len(keys) == 1 else _AS_THEY_ARE} on this member",
                 severity="warning",
                 member=name,
                 why=unread.get(name, _NOT_ALL_KNOWN),

@@ -182,3 +182,14 @@ def test_what_is_held_back_or_frozen_alike_is_grouped_over_members() -> None:
         "  ConfigMap shop/web  in all members: refused\n"
         "\nPlan: nothing to do; 0 unchanged, 3 held back, 3 frozen.\n"
     )
+
+
+def test_an_obvious_note_does_not_part_members() -> None:
+    plan = a_plan(
+        [
+            a_change("eu", "create", key=NAMESPACE),
+            a_change("eu", "create", key=CONFIG, note="after namespace shop"),
+            a_change("us", "create", key=CONFIG),
+        ]
+    )
+    assert _text(plan).splitlines()[:2] == ["+ ConfigMap shop/web  in all members", "+ Namespace shop  in eu"]

@@ -18,6 +18,8 @@ def test_what_it_writes_is_a_valid_fleet(tmp_path: Path, capsys: pytest.CaptureF
     assert (said["kind"], said["fleet"], loaded.fleet.name) == ("Started", "my-shop", "my-shop")
     assert [str(manifest.key) for manifest in loaded.manifests] == ["Deployment.apps default/hello"]
     assert all(Path(file).is_file() for file in said["files"])
+    texts = [Path(file).read_text(encoding="utf-8") for file in said["files"]]
+    assert [text.count("{") - text.count("}") for text in texts] == [0] * len(texts)
 
 
 def test_it_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -384,7 +384,7 @@ def test_what_waits_for_an_unread_member_is_named() -> None:
     assert [(problem.member, problem.what, problem.why) for problem in decisions.problems] == [
         (
             "us",
-            "1 object (Deployment.apps default/web) left as they are, because they depend on this member",
+            "1 object (Deployment.apps default/web) left as it is, because it depends on this member",
             "connection refused",
         )
     ]
