@@ -45,7 +45,7 @@ async def ask(
         patched = await _patched(connection, resource, repair, live)
         return answer if patched.object is None else replace(patched, repair=repair.remove)
     assert answer.object is not None, "an answer holds an object"
-    rest = unsettled(live, answer.object, wanted.object, fold, manager)
+    rest = unsettled(live, answer.object, wanted, fold, manager)
     if rest is None:
         return answer
     patched = await _patched(connection, resource, rest, live)

@@ -51,8 +51,28 @@ def foldable(live: JsonObject, *, manager: str, adopting: bool, take_over: Colle
     )
 
 
-def lost(live: JsonObject, fold: Collection[str], *, manager: str, wants: FieldSet) -> tuple[Lost, ...]:
-    """What is removed once these managers' entries are kadm's; items of keyed lists whole."""
+def fields_to_fold(live: JsonObject, fold: Collection[str], manager: str) -> FieldSet:
+    """The fields that become kadm's, with those that are already."""
+    fields: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
+    version = _version(live, fold, manager)
+    for entry in entries(live):
+        if _is_folded(entry, fold, manager, version):
+            fields = union(fields, entry.get("fieldsV1") or {})
+    return fields
+
+
+def lost(
+    live: JsonObject,
+    fold: Collection[str],
+    *,
+    manager: str,
+    wants: FieldSet,
+    left: Collection[Elements] = (),
+) -> tuple[Lost, ...]:
+    """What is removed once these managers' entries are kadm's; items of keyed lists whole.
+
+    ``left`` are fields that kadm's entry lets go in the same patch.
+    """
     theirs = [entry for entry in entries(live) if _is_folded(entry, fold, manager, _version(live, fold, manager))]
     others = [entry for entry in entries(live) if entry not in theirs and not is_own(entry, manager)]
     found: list[Lost] = []
@@ -62,7 +82,7 @@ def lost(live: JsonObject, fold: Collection[str], *, manager: str, wants: FieldS
             continue
         if any(touches(other.get("fieldsV1") or {}, elements) for other in others):
             continue
-        if any(elements[: len(item)] == item for item in whole):
+        if any(elements[: len(item)] == item for item in (*whole, *left)):
             continue
         path = locate(live, elements)
         if path is None:

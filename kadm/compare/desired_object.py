@@ -8,7 +8,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare.adoption import Lost, foldable, in_template, lost
+from kadm.compare.adoption import Lost, fields_to_fold, foldable, in_template, lost
 from kadm.compare.difference import Difference, differences, field_changes, leaves, same, taken_from
 from kadm.compare.field_set import FieldSet, locate, shown, union
 from kadm.compare.findings import Findings, Terms
@@ -154,15 +154,15 @@ def _seen(
     manager = terms.manager
     stands = standing(live, recorded, manager)
     own: FieldSet = (own_entry(live, manager) or {}).get("fieldsV1") or {}
-    strikes = struck(own, wanted.left, live)
     fold = folds(wanted, live, recorded, terms)
+    strikes = struck(fields_to_fold(live, fold, manager), wanted.left, live)
     after = answer.object if answer is not None else None
     entry = own_entry(after, manager) if after is not None and answer is not None and answer.repair is None else None
     if entry is not None:
         wants: FieldSet = without_fields(entry.get("fieldsV1") or {}, strikes)
     else:
         wants = wanted_fields(union(own, all_held(live)), wanted.object)
-    removed = [one for one in lost(live, fold, manager=manager, wants=wants) if _goes(one, after, answer)]
+    removed = [one for one in lost(live, fold, manager=manager, wants=wants, left=strikes) if _goes(one, after, answer)]
     behind: Sequence[Lost] = ()
     if answer is not None and after is not None and answer.repair is None and answer.without is not None:
         behind = [one for one in leftovers(live, after, wanted.object, manager) if _goes(one, after, answer)]

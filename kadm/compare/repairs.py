@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
-from kadm.compare.adoption import Lost, lost
+from kadm.compare.adoption import Lost, fields_to_fold, lost
 from kadm.compare.difference import same
 from kadm.compare.field_set import Elements, FieldSet, holds, locate, members, touches
 from kadm.compare.host_ports import copied_ports
+from kadm.compare.left_fields import struck
 from kadm.compare.merging import merged, patch_between, taken_out
 from kadm.compare.ownership import all_held, entries, is_own, own_entry
+from kadm.model.desired import DesiredObject
 from kadm.model.field_path import parse_path
 from kadm.model.live import Fault
 from kadm.model.objects import JsonObject, JsonValue, Path, at
@@ -130,7 +132,7 @@ def let_go(live: JsonObject, sent: JsonObject, own: FieldSet, manager: str) -> s
 
 
 def unsettled(
-    live: JsonObject, answer: JsonObject, wanted: JsonObject, fold: Collection[str], manager: str
+    live: JsonObject, answer: JsonObject, wanted: DesiredObject, fold: Collection[str], manager: str
 ) -> Step | None:
     """The patch that makes what the apply would leave (``answer``) without what git lacks and kadm or folded managers
     hold; None where there is no such thing.
@@ -138,7 +140,9 @@ def unsettled(
     Only the member knows which of it are defaults, which it sets again by itself.
     """
     wants: FieldSet = (own_entry(answer, manager) or {}).get("fieldsV1") or {}
-    rest = (*leftovers(live, answer, wanted, manager), *lost(live, fold, manager=manager, wants=wants))
+    left = struck(fields_to_fold(live, fold, manager), wanted.left, live)
+    removed = lost(live, fold, manager=manager, wants=wants, left=left)
+    rest = (*leftovers(live, answer, wanted.object, manager), *removed)
     paths = {path for one in rest if (path := locate(answer, one.elements)) is not None}
     if not paths:
         return None

@@ -45,6 +45,8 @@ def intended(
         if entry.key not in gone
     }
     for change in changes:
+        if change.action == "recreate" and change.key in objects:
+            objects[change.key] = replace(objects[change.key], uid="")  # until it is told which of the two is there
         if change.action in ("create", "adopt"):
             key = change.key
             objects[key] = RecordedObject(

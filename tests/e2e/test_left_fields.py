@@ -15,6 +15,7 @@ from tests.e2e.small_fleet import (
     annotated,
     config,
     deployment,
+    namespace,
     place,
     shared_sandbox,
     small_fleet,
@@ -181,3 +182,24 @@ def test_an_ignored_required_field(fleet: SmallFleet) -> None:
     fleet.apply()
     assert fleet.member.get(wanted)["spec"]["template"]["spec"]["containers"][0]["image"] == "app:2"
     assert fleet.plan("--detailed-exitcode")["summary"]["unchanged"] == 2
+
+
+def test_adoption_of_an_autoscaled_workload(fleet: SmallFleet) -> None:
+    """kubectl's entry holds the replicas, and git does not: folding it must not reset them to 1."""
+    fleet.member.create(namespace(fleet.name))
+    fleet.member.create(deployment(fleet.name, replicas=4), "kubectl-client-side-apply")
+    fleet.write(deployment(fleet.name, replicas=None), autoscaler(fleet.name))
+    (adopt,) = (one for one in fleet.plan("--adopt-all")["changes"] if one["kind"] == "Deployment")
+    assert [one["path"] for one in adopt["fields"] if "replicas" in one["path"]] == []
+    fleet.apply("--adopt-all")
+    assert replicas(fleet) == 4
+    assert fleet.plan("--detailed-exitcode")["summary"]["unchanged"] == 3
+
+
+def test_adoption_leaves_what_a_rule_names(shared: Shared, tmp_path: Path) -> None:
+    fleet = small_fleet(shared, tmp_path / "fleet", spec={"ignore": [{"path": "data.theirs"}]})
+    fleet.member.create(namespace(fleet.name))
+    fleet.member.create(config(fleet.name, data={"k": "v", "theirs": "x", "old": "x"}), "kubectl-create")
+    fleet.write(config(fleet.name))
+    fleet.apply("--adopt-all")
+    assert fleet.member.get(config(fleet.name))["data"] == {"k": "v", "theirs": "x"}

@@ -117,3 +117,34 @@ def test_what_was_decided_stays_until_the_object_has_gone() -> None:
     held = trimmed(record, removed=(), decisions=Decisions({}), moves=(), unfinished=())
     gone = trimmed(record, removed={WEB}, decisions=Decisions({}), moves=(), unfinished=())
     assert (held.workloads, gone.workloads) == (before.workloads, ())
+
+
+def test_an_object_to_be_recreated_is_an_intent() -> None:
+    """Killed in between, nobody knows which of the two objects is there: the next run asks managedFields."""
+    before = Record(fleet="shop", member_uid="m", objects=(an_object(uid="u1", origin="adopted"),))
+    (entry,) = begin(before, change("recreate", uid="u1"), placed=Decisions({})).objects
+    assert (entry.uid, entry.origin) == ("", "adopted")
+
+
+def test_what_manifests_ask_to_keep_is_remembered() -> None:
+    before = Record(fleet="shop", member_uid="m", objects=(an_object(uid="u1"),))
+    kept = intended(
+        before,
+        fleet="shop",
+        member="eu",
+        member_uid="m",
+        commit="c1",
+        changes=(),
+        decisions=Decisions({}),
+        moves=(),
+        gone=(),
+        kept={WEB: True},
+    )
+    later = begin(kept, placed=Decisions({}))
+    assert [record.objects[0].keep for record in (kept, later)] == [True, True]
+
+
+def test_the_digest_of_a_job_that_goes_when_it_has_finished() -> None:
+    before = Record(fleet="shop", member_uid="m", objects=(an_object(),))
+    found = confirmed(before, {WEB: "u1"}, {}, {}, {WEB: "d1"})
+    assert [found.objects[0].digest, confirmed(found, {}, {}, {}, {WEB: ""}).objects[0].digest] == ["d1", ""]
