@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,6 +29,16 @@ def status(
     namespace: options.NamespaceOption = None,
     selector: options.SelectorOption = None,
     cluster: options.ClusterOption = None,
+    daemon: Annotated[
+        str | None,
+        typer.Option(
+            "--daemon", metavar="URL", help="Ask kadm watch instead of the members.", show_default="ask the members"
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help="The daemon's token (mode 0600).", show_default="no token"),
+    ] = None,
     request_timeout: options.RequestTimeoutOption = 30.0,
     parallel: options.ParallelOption = 32,
 ) -> None:
@@ -40,6 +51,8 @@ def status(
       kadm status deploy/web -o wide   one, member by member
 
       kadm status deploy/web -o yaml   the native object, with its status aggregated over members
+
+      kadm status --daemon http://127.0.0.1:5236    what kadm watch knows, without asking the members
     """
     import asyncio
 
@@ -54,5 +67,8 @@ def status(
         only=cluster,
         request_timeout_s=request_timeout,
         parallel=parallel,
+        daemon=daemon,
+        token_file=token_file,
+        native=output is options.StatusOutput.YAML,
     )
     raise typer.Exit(asyncio.run(status_of(settings(context).console, query, output)))

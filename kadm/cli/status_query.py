@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kadm.cli.names import resolve
 from kadm.cli.planning import load, with_members
@@ -27,10 +29,18 @@ class StatusQuery(Struct, frozen=True, kw_only=True):
     only: list[str] | None = None
     request_timeout_s: float = 30.0
     parallel: int = 32
+    daemon: str | None = None
+    token_file: Path | None = None
+    native: bool = False
+    """Whether native objects are wanted, which a daemon is asked for only then."""
 
 
 async def answer(query: StatusQuery) -> FleetStatus:
-    """The status of what the query names."""
+    """The status of what the query names: of the daemon, if it names one, else of the members."""
+    if query.daemon is not None:
+        return await _of_daemon(query, query.daemon)
+    if query.token_file is not None:
+        raise UsageError("--token-file needs --daemon", hint="members are reached by their kubeconfigs")
     from kadm.members.pool import open_members
     from kadm.survey import survey
 
@@ -42,20 +52,52 @@ async def answer(query: StatusQuery) -> FleetStatus:
         return await survey(repo, pool, keys, now=datetime.now(UTC))
 
 
+async def _of_daemon(query: StatusQuery, url: str) -> FleetStatus:
+    """What the daemon knows of what the query names. The repository and the members are not asked."""
+    from kadm.status import narrowed
+    from kadm.watch.client import ask
+
+    if query.native and query.only:
+        raise UsageError(
+            "-o yaml shows the status over all members", hint="leave --cluster out, or ask without --daemon"
+        )
+    found = await ask(url, token_file=query.token_file, native=query.native, timeout_s=query.request_timeout_s)
+    status = found.status
+    wanted = set(_named(found.labels, query, list(found.labels)))
+    workloads = tuple(one for one in status.workloads if one.key in wanted)
+    if not query.only:
+        return replace(status, workloads=workloads)
+    unknown = sorted(set(query.only) - set(found.members))
+    if unknown:
+        raise UsageError(
+            f"no such member: {', '.join(unknown)}", hint=f"members are: {', '.join(found.members) or 'none'}"
+        )
+    return replace(
+        status,
+        workloads=tuple(narrowed(one, query.only) for one in workloads),
+        unread={name: problem for name, problem in status.unread.items() if name in query.only},
+    )
+
+
 def _keys(repo: Repo, query: StatusQuery) -> list[ObjectKey]:
     """The objects that the query names, in order of the repository."""
-    manifests = {manifest.key: manifest for manifest in repo.manifests}
+    labels = {one.key: one.object["metadata"].get("labels") or {} for one in repo.manifests}
+    return _named(labels, query, [key for key in labels if workload_kind(key.group, key.kind)])
+
+
+def _named(
+    labels: Mapping[ObjectKey, Mapping[str, str]], query: StatusQuery, otherwise: Collection[ObjectKey]
+) -> list[ObjectKey]:
+    """Of the objects that there are (key → labels) those that the query names; ``otherwise`` where it names none."""
     if query.names:
-        named = {key for text in query.names for key in resolve(text, manifests, namespace=query.namespace)}
+        named = {key for text in query.names for key in resolve(text, labels, namespace=query.namespace)}
     else:
-        named = {key for key in manifests if workload_kind(key.group, key.kind)}
+        named = set(otherwise)
     wanted = _labels(query.selector)
     return [
         key
-        for key, manifest in manifests.items()
-        if key in named
-        and query.namespace in (None, key.namespace)
-        and labels_match(wanted, manifest.object["metadata"].get("labels") or {})
+        for key, its in labels.items()
+        if key in named and query.namespace in (None, key.namespace) and labels_match(wanted, its)
     ]
 
 

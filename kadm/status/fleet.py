@@ -71,7 +71,7 @@ def narrowed(workload: WorkloadStatus, members: Collection[str]) -> WorkloadStat
     return WorkloadStatus(
         key=workload.key,
         version=workload.version,
-        health=_overall(kept),
+        health=_overall(kept, ()),
         desired=_sum([one.desired for one in kept]),
         ready=_sum([one.ready for one in kept]),
         members=kept,
