@@ -40,13 +40,15 @@ class Choices(Struct, frozen=True, kw_only=True):
     """What the user asked for beside the repository: guards lifted, objects to place anew, objects to plan alone.
 
     ``targets`` None: everything. Else nothing but these objects changes, by deletion neither, and the namespaces that
-    they need. ``leave_drift``: what others changed in members is held back instead of corrected.
+    they need. ``leave_drift``: what others changed in members is held back instead of corrected. ``assume_lost`` are
+    members that the repository was planned without (``Repo.without``), to be told.
     """
 
     permissions: Permissions = Permissions()
     targets: tuple[Target, ...] | None = None
     reschedule: frozenset[ObjectKey] | Literal["all"] = frozenset()
     leave_drift: bool = False
+    assume_lost: tuple[str, ...] = ()
 
 
 def place(
@@ -173,7 +175,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
             desired=desired,
             observation=observation,
             waves=waves_of(repo.fleet.spec.rollout, repo.clusters),
-            problems=[_suspended(name) for name in sorted(suspended)],
+            problems=[*map(_suspended, sorted(suspended)), *map(_assumed_lost, choices.assume_lost)],
         ),
         gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},
         found={comparison.member: comparison.found for comparison in comparisons if comparison.found},
@@ -238,4 +240,14 @@ def _suspended(name: str) -> Problem:
         severity="warning",
         member=name,
         hint="kadm.io/suspend on the FederatedCluster, or spec.suspend in kadm.yaml",
+    )
+
+
+def _assumed_lost(name: str) -> Problem:
+    return Problem(
+        what="assumed lost: planned as if it were gone",
+        severity="warning",
+        member=name,
+        why="nothing is read or written there, and what still runs there runs twice",
+        hint="once it is back, an apply without --assume-lost takes from it what has moved",
     )

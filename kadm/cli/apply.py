@@ -33,6 +33,7 @@ def apply(
     target: options.TargetOption = None,
     reschedule: options.RescheduleOption = None,
     reschedule_all: options.RescheduleAllOption = False,
+    assume_lost: options.AssumeLostOption = None,
     allow_deletes: options.AllowDeletesOption = None,
     allow_empty: options.AllowEmptyOption = False,
     allow_protected: options.AllowProtectedOption = False,
@@ -78,6 +79,7 @@ def apply(
         parallel=parallel,
         reschedule=reschedule,
         reschedule_all=reschedule_all,
+        assume_lost=assume_lost,
     )
     allowed = permissions(
         allow_deletes=allow_deletes,

@@ -29,6 +29,7 @@ from kadm.cli import (
     sandbox,
     schemas,
     show,
+    simulate,
     status,
     unjoin,
     validate,
@@ -62,6 +63,7 @@ app.command("show", short_help="Show a saved plan.")(show.show)
 app.command("explain", short_help="Say why an object is where it is.")(explain.explain)
 app.command("status", short_help="Show workloads across all members.")(status.status)
 app.command("watch", short_help="Keep the fleet as git says, until stopped.")(watch.watch)
+app.command("simulate", short_help="Show what would move if members were gone.")(simulate.simulate)
 app.add_typer(record.app, name="record", short_help="What kadm wrote down in a member.")
 app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")

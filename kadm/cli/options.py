@@ -112,6 +112,15 @@ AdoptPruneOption = Annotated[
     bool,
     typer.Option("--adopt-prune", help="Adoption removes what git lacks from pod templates, too: pods restart."),
 ]
+AssumeLostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume-lost",
+        metavar="NAME",
+        help="Plan as if this member were gone; repeatable.",
+        autocompletion=completing.members,
+    ),
+]
 TargetOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -29,6 +29,7 @@ def plan(
     target: options.TargetOption = None,
     reschedule: options.RescheduleOption = None,
     reschedule_all: options.RescheduleAllOption = False,
+    assume_lost: options.AssumeLostOption = None,
     allow_deletes: options.AllowDeletesOption = None,
     allow_empty: options.AllowEmptyOption = False,
     allow_protected: options.AllowProtectedOption = False,
@@ -73,6 +74,7 @@ def plan(
         parallel=parallel,
         reschedule=reschedule,
         reschedule_all=reschedule_all,
+        assume_lost=assume_lost,
     )
     allowed = permissions(
         allow_deletes=allow_deletes,

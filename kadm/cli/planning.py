@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     parallel: int = 32
     reschedule: list[str] | None = None
     reschedule_all: bool = False
+    assume_lost: list[str] | None = None
 
 
 def load(directory: Path, *, ref: str | None = None) -> Repo:
@@ -51,19 +52,32 @@ def with_members(repo: Repo) -> Repo:
     return repo
 
 
+def without(repo: Repo, lost: Collection[str], flag: str) -> Repo:
+    """The repository without these members. Raises UsageError for one that is none, and where none is left."""
+    names = [cluster.name for cluster in repo.clusters]
+    unknown = sorted(set(lost) - set(names))
+    if unknown:
+        raise UsageError(f"no such member: {', '.join(unknown)}", hint=f"members are: {', '.join(names)}")
+    if set(lost) == set(names):
+        raise UsageError(f"{flag} names every member: nothing is left to plan for")
+    return repo.without(lost)
+
+
 @asynccontextmanager
 async def opened(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[Repo, MemberPool, Choices]]:
     """The repository, its open members, and what was chosen beside it: all that a plan is made from."""
     from kadm import pipeline
     from kadm.members.pool import open_members
 
-    repo = with_members(load(asked.directory, ref=asked.ref))
+    lost = tuple(sorted(set(asked.assume_lost or ())))
+    repo = without(with_members(load(asked.directory, ref=asked.ref)), lost, "--assume-lost")
     keys = [manifest.key for manifest in repo.manifests]
     chosen = frozenset(key for text in asked.reschedule or () for key in resolve(text, keys))
     choices = pipeline.Choices(
         permissions=permissions,
         reschedule="all" if asked.reschedule_all else chosen,
         targets=tuple(map(target, asked.targets)) if asked.targets else None,
+        assume_lost=lost,
     )
     async with open_members(
         repo, request_timeout_s=asked.request_timeout_s, parallel=asked.parallel, only=asked.only

@@ -48,15 +48,16 @@ class Saved:
     def __init__(self, path: Path, asked: Asked, permissions: Permissions) -> None:
         from kadm.compare import Permissions
 
-        if asked.only or asked.targets or asked.reschedule or asked.reschedule_all or permissions != Permissions():
+        added = (asked.only, asked.targets, asked.reschedule, asked.reschedule_all, asked.assume_lost)
+        if any(added) or permissions != Permissions():
             raise UsageError(
                 "a saved plan holds what it was made with: nothing can be added to it",
-                hint="give --cluster, --target, --reschedule and what lifts guards to kadm plan --out",
+                hint="give --cluster, --target, --reschedule, --assume-lost and what lifts guards to kadm plan --out",
             )
         self._path = path
         self._plan = read_plan(path)
-        only = self._plan.choices.clusters
-        self.asked = replace(asked, only=list(only) if only is not None else None)
+        only, lost = self._plan.choices.clusters, self._plan.choices.assume_lost
+        self.asked = replace(asked, only=list(only) if only is not None else None, assume_lost=list(lost) or None)
 
     def choices(self, repo: Repo) -> Choices:
         """What the plan was made with. Raises UsageError where it is another fleet's."""

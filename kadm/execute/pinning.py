@@ -97,6 +97,7 @@ def choices_of(saved: SavedPlan) -> Choices:
         permissions=Permissions(**flags),
         targets=kept.targets,
         reschedule="all" if kept.reschedule == "all" else frozenset(kept.reschedule),
+        assume_lost=kept.assume_lost,
     )
 
 
@@ -109,6 +110,7 @@ def _choices(choices: Choices, clusters: tuple[str, ...] | None) -> SavedChoices
         clusters=clusters,
         targets=choices.targets,
         reschedule="all" if again == "all" else tuple(sorted(again)),
+        assume_lost=choices.assume_lost,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kadm.errors import Location, Problem
 from kadm.model.cluster import FederatedCluster
@@ -73,3 +74,7 @@ class Repo(Struct, frozen=True, kw_only=True):
     def cluster(self, name: str) -> FederatedCluster | None:
         """The member of this name, or None."""
         return next((cluster for cluster in self.clusters if cluster.name == name), None)
+
+    def without(self, members: Collection[str]) -> Repo:
+        """The repository of a fleet that lacks these members; their policies are as they were."""
+        return replace(self, clusters=tuple(cluster for cluster in self.clusters if cluster.name not in members))

@@ -96,6 +96,7 @@ class SavedChoices(Struct, frozen=True, kw_only=True):
     clusters: tuple[str, ...] | None = None
     targets: tuple[Target, ...] | None = None
     reschedule: tuple[ObjectKey, ...] | Literal["all"] = ()
+    assume_lost: tuple[str, ...] = ()
 
 
 class SavedPlan(Struct, frozen=True, kw_only=True):

@@ -72,6 +72,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm sandbox up",
         "kadm schemas",
         "kadm show",
+        "kadm simulate",
         "kadm status",
         "kadm unjoin",
         "kadm validate",
