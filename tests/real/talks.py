@@ -127,7 +127,147 @@ def apply(name: str, path: str, body: Json, manager: str, **query: str) -> Step:
     )
 
 
+def _made(name: str, group_version: str, plural: str, body: Json, *, namespaced: bool = True) -> Step:
+    """A create that is not done: the answer is the object with all its defaults."""
+    root = "/api" if group_version == "v1" else "/apis"
+    below = "/namespaces/$NS" if namespaced else ""
+    return Step(
+        name=name,
+        method="POST",
+        path=f"{root}/{group_version}{below}/{plural}",
+        body={"metadata": {"name": "a"}, **body},
+        query={"dryRun": "All"},
+    )
+
+
+_POD = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "main", "image": "app"}]}}
+_FULL_POD = {
+    "metadata": {"labels": {"app": "a"}},
+    "spec": {
+        "initContainers": [{"name": "first", "image": "app:1", "command": ["x"]}],
+        "containers": [
+            {
+                "name": "main",
+                "image": "app:latest",
+                "ports": [{"containerPort": 80}, {"containerPort": 53, "protocol": "UDP", "name": "dns"}],
+                "env": [
+                    {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                    {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "k"}}},
+                    {"name": "C", "value": ""},
+                ],
+                "envFrom": [{"secretRef": {"name": "s"}}],
+                "resources": {"requests": {"cpu": "0.5", "memory": "1024Mi"}, "limits": {"cpu": "1000m"}},
+                "livenessProbe": {"httpGet": {"path": "/", "port": 80}},
+                "readinessProbe": {"tcpSocket": {"port": "dns"}},
+                "startupProbe": {"exec": {"command": ["ok"]}},
+                "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+                "securityContext": {"runAsNonRoot": True},
+            }
+        ],
+        "volumes": [
+            {"name": "v", "configMap": {"name": "c"}},
+            {"name": "w", "secret": {"secretName": "s"}},
+            {"name": "x", "emptyDir": {}},
+            {"name": "y", "hostPath": {"path": "/y"}},
+            {"name": "z", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
+        ],
+        "serviceAccountName": "default",
+        "topologySpreadConstraints": [
+            {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
+        ],
+    },
+}
+_SELECTOR = {"matchLabels": {"app": "a"}}
+_ONE_PORT = [{"port": 80}]
+_ONCE = {"metadata": {}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "app:1"}]}}
+
+KINDS = Talk(
+    id="kinds and their defaults",
+    steps=(
+        _made("ConfigMap", "v1", "configmaps", {"data": {"a": "b"}, "binaryData": {"c": "AAA="}}),
+        _made("Secret", "v1", "secrets", {"stringData": {"a": "b"}, "data": {"c": "ZA=="}}),
+        _made("ServiceAccount", "v1", "serviceaccounts", {}),
+        _made("Service", "v1", "services", {"spec": {"ports": _ONE_PORT, "selector": {"app": "a"}}}),
+        _made("NodePort", "v1", "services", {"spec": {"type": "NodePort", "ports": _ONE_PORT}}),
+        _made("LoadBalancer", "v1", "services", {"spec": {"type": "LoadBalancer", "ports": _ONE_PORT}}),
+        _made("headless", "v1", "services", {"spec": {"clusterIP": "None", "ports": _ONE_PORT}}),
+        _made("ExternalName", "v1", "services", {"spec": {"type": "ExternalName", "externalName": "x.example"}}),
+        _made(
+            "PersistentVolumeClaim",
+            "v1",
+            "persistentvolumeclaims",
+            {
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1024Mi"}},
+                    "storageClassName": "some",
+                }
+            },
+        ),
+        _made(
+            "LimitRange", "v1", "limitranges", {"spec": {"limits": [{"type": "Container", "max": {"cpu": "1000m"}}]}}
+        ),
+        _made("ResourceQuota", "v1", "resourcequotas", {"spec": {"hard": {"pods": "10", "cpu": "1000m"}}}),
+        _made("Deployment", "apps/v1", "deployments", {"spec": {"selector": _SELECTOR, "template": _POD}}),
+        _made("long Deployment", "apps/v1", "deployments", {"spec": {"selector": _SELECTOR, "template": _FULL_POD}}),
+        _made(
+            "StatefulSet",
+            "apps/v1",
+            "statefulsets",
+            {
+                "spec": {
+                    "serviceName": "a",
+                    "selector": _SELECTOR,
+                    "template": _POD,
+                    "volumeClaimTemplates": [
+                        {
+                            "metadata": {"name": "d"},
+                            "spec": {
+                                "accessModes": ["ReadWriteOnce"],
+                                "resources": {"requests": {"storage": "1Gi"}},
+                            },
+                        }
+                    ],
+                }
+            },
+        ),
+        _made("DaemonSet", "apps/v1", "daemonsets", {"spec": {"selector": _SELECTOR, "template": _POD}}),
+        _made("Job", "batch/v1", "jobs", {"spec": {"template": _ONCE}}),
+        _made(
+            "HorizontalPodAutoscaler",
+            "autoscaling/v1",
+            "horizontalpodautoscalers",
+            {
+                "spec": {
+                    "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"},
+                    "maxReplicas": 3,
+                }
+            },
+        ),
+        _made(
+            "Ingress",
+            "networking.k8s.io/v1",
+            "ingresses",
+            {"spec": {"defaultBackend": {"service": {"name": "a", "port": {"number": 80}}}}},
+        ),
+        _made(
+            "NetworkPolicy", "networking.k8s.io/v1", "networkpolicies", {"spec": {"podSelector": {}, "egress": [{}]}}
+        ),
+        _made("Role", f"{RBAC}/v1", "roles", {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}),
+        _made(
+            "RoleBinding",
+            f"{RBAC}/v1",
+            "rolebindings",
+            {"roleRef": {"kind": "Role", "name": "a"}, "subjects": [{"kind": "User", "name": "me"}]},
+        ),
+        _made("StorageClass", "storage.k8s.io/v1", "storageclasses", {"provisioner": "x.example/y"}, namespaced=False),
+        _made("PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", {"value": 5}, namespaced=False),
+    ),
+)
+
+
 TALKS = (
+    KINDS,
     Talk(
         id="create, read, replace, delete",
         steps=(

@@ -169,3 +169,34 @@ def test_one_changed_object_is_one_dry_run_where_it_is(
         assert {key: count for key, count in sent.items() if key[1] != "GET"} == {
             (member, "PATCH", "All"): 1 for member in made.members.names
         }
+
+
+def test_what_leaves_git_leaves_the_members_and_nothing_else(fleet: MakeFleet, shared_data: Path) -> None:
+    made = fleet()
+    published(made, shared_data, "guestbook")
+    made.write("manifests/kept.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {a: b}\n")
+    made.apply()
+    theirs = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\n"
+    kubectl = ("kubectl", "--context", made.members.names[0], "-n", made.name)
+    assert made.tools.run(*kubectl, "create", "-f", "-", stdin=theirs).code == 0
+    (made.root / "manifests/guestbook.yaml").unlink()
+    made.apply("--allow-deletes", "10")
+    made.nothing_to_do()
+    left = {member: names(made, member) for member in made.members.names}
+    assert left == {
+        member: {"kept", "theirs"} if member == made.members.names[0] else {"kept"} for member in made.members.names
+    }
+    (made.root / "manifests/kept.yaml").unlink()
+    made.apply("--allow-empty", code=1)  # a namespace that holds what is not kadm's stays
+    found = {
+        member: made.members.access(member).there(f"/api/v1/namespaces/{made.name}/configmaps/theirs") is not None
+        for member in made.members.names
+    }
+    assert found == {member: member == made.members.names[0] for member in made.members.names}
+
+
+def names(fleet: Fleet, member: str) -> set[str]:
+    """What is in the fleet's namespace of a member, but for what is in every namespace."""
+    kinds = "deployments,services,configmaps,serviceaccounts"
+    listed = fleet.tools.get(member, kinds, "-n", fleet.name)["items"]
+    return {one["metadata"]["name"] for one in listed} - {"default", "kube-root-ca.crt"}

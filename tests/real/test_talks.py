@@ -45,7 +45,70 @@ ALWAYS: Version = (9, 99)
 MESSAGE = r"\.body\.(details\.causes\[\d\]\.)?message"
 CUSTOM = "custom resources, their status and scale"
 
+KINDS = "kinds and their defaults"
+SERVICES = "Service|NodePort|LoadBalancer|headless"
+
 KNOWN = (
+    Known(
+        talk=KINDS,
+        step=SERVICES,
+        path=r".*[.:]internalTrafficPolicy",
+        why="internal traffic policies came",
+        before=(1, 22),
+    ),
+    Known(
+        talk=KINDS,
+        step=SERVICES,
+        path=r"\.body\.spec\.(ipFamilies|ipFamilyPolicy|clusterIPs?)",
+        why="services got IP families, and a dry run addresses too",
+    ),
+    Known(
+        talk=KINDS,
+        step="LoadBalancer",
+        path=r".*[.:]allocateLoadBalancerNodePorts",
+        why="the choice of node ports came",
+        before=(1, 22),
+    ),
+    Known(
+        talk=KINDS,
+        step="PersistentVolumeClaim",
+        path=r".*\.f:status",
+        why="managers also got the fields that the endpoint resets",
+        before=(1, 22),
+    ),
+    Known(
+        talk=KINDS,
+        step="Service|long Deployment|Ingress|RoleBinding|HorizontalPodAutoscaler",
+        path=r".*\.f:(selector|fieldRef|configMapKeyRef|port|roleRef|scaleTargetRef)\.(f:\w+|\.)",
+        why="these were granular, and are one field now",
+    ),
+    Known(
+        talk=KINDS,
+        step="StatefulSet",
+        path=r".*[.:](persistentVolumeClaimRetentionPolicy|availableReplicas)",
+        why="claims can be kept or not, and available replicas are counted",
+        before=(1, 27),
+    ),
+    Known(
+        talk=KINDS,
+        step="DaemonSet",
+        path=r".*[.:]maxSurge",
+        why="a DaemonSet can surge",
+        before=(1, 22),
+    ),
+    Known(
+        talk=KINDS,
+        step="Job",
+        path=r"\.body\.metadata\.generation|.*[.:](completionMode|manualSelector|podReplacementPolicy|suspend)",
+        why="Jobs got a generation, suspension, indexes and more defaults",
+    ),
+    Known(
+        talk=KINDS,
+        step="Job",
+        path=r".*\.(labels|matchLabels)\.(batch\.kubernetes\.io/)?(controller-uid|job-name)",
+        why="the labels of a Job's pods got a prefix",
+        before=(1, 27),
+    ),
     Known(
         talk="patches",
         step="create|merge|merge with null|json|strategic",
