@@ -82,6 +82,7 @@ class _Subject:
             asks=decision.asks,
             annotations=tuple(self._annotation(name) for name in decision.annotations),
             reasons=self._reasons(),
+            learned=self._decision.learned,
             selection=decision.selection,
             replicas=decision.replicas,
             unplaced_replicas=decision.unplaced_replicas,

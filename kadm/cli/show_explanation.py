@@ -69,6 +69,7 @@ def _headline(found: Explanation) -> str:
 def _origins(found: Explanation) -> Iterator[tuple[str, Sequence[str]]]:
     """What stands above the table: a label, and its lines."""
     yield "Why", found.reasons
+    yield "Learned", found.learned
     if found.policy is not None:
         yield "Policy", _policy(found.policy)
     yield "Asks for", found.asks

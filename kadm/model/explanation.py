@@ -89,6 +89,8 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     asks: tuple[str, ...] = ()
     annotations: tuple[CountingAnnotation, ...] = ()
     reasons: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
+    """What auto-migration learned and did about it, in words, oldest first."""
     selection: str = ""
     replicas: int | None = None
     unplaced_replicas: int = 0
