@@ -4,6 +4,7 @@ from kadm.compare.desired_object import folds
 from kadm.compare.findings import MemberComparison, Terms
 from kadm.compare.finished import goes_when_finished
 from kadm.compare.guards import Contents, going, guard
+from kadm.compare.kept import not_kept
 from kadm.compare.left_fields import REPLICAS, Leaving, contest_digest, leave, sent_for, whole
 from kadm.compare.member import compare_member, questions
 from kadm.compare.ownership import REPAIR_MANAGER
@@ -35,6 +36,7 @@ __all__ = [
     "leave",
     "make_plan",
     "mended",
+    "not_kept",
     "prepared",
     "questions",
     "sent_for",

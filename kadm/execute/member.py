@@ -266,8 +266,7 @@ class MemberRun:
         self.digests[change.key] = written.digest
         if written.origin is not None:
             self.origins[change.key] = written.origin
-        if written.note is not None:
-            self.problems.append(written.note)
+        self.problems += written.notes
 
     async def _establish(self, crds: Sequence[Change]) -> None:
         """Wait until CRDs are served, and learn what they serve: what comes next may be of their kind."""

@@ -10,7 +10,7 @@ from typing import Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare import REPAIR_MANAGER, generation_of, goes_when_finished, prepared, striking, whole
+from kadm.compare import REPAIR_MANAGER, generation_of, goes_when_finished, not_kept, prepared, striking, whole
 from kadm.compare.ownership import created_by
 from kadm.errors import MemberRefused, Problem
 from kadm.members.connection import Connection
@@ -32,7 +32,7 @@ _CONFLICT_WITH = re.compile(r'conflict with "([^"]+)"')
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """What a change left in the member. ``uid`` is empty where nothing is left. ``note`` tells of a surprise.
+    """What a change left in the member. ``uid`` is empty where nothing is left. ``notes`` tell of surprises.
 
     ``digest`` is the desired object's where it is a Job that the member removes once it has finished, else empty.
     """
@@ -40,7 +40,7 @@ class Written(Struct, frozen=True, kw_only=True):
     uid: str = ""
     origin: Literal["created", "adopted"] | None = None
     """None: as the record says."""
-    note: Problem | None = None
+    notes: tuple[Problem, ...] = ()
     digest: str = ""
 
 
@@ -67,7 +67,7 @@ async def write(
             sent = _sent(change, set_id)
             await _prepare(connection, resource, change, sent, manager=manager)
             applied = await _apply(connection, resource, change, sent, manager=manager)
-            return _written(change, applied.object, "adopted" if change.action == "adopt" else None)
+            return _written(change, applied.object, "adopted" if change.action == "adopt" else None, manager)
         case "recreate":
             await _remove(connection, resource, change, timeout_s=gone_timeout_s)
             return await _create(connection, resource, change, manager=manager, set_id=set_id)
@@ -112,14 +112,15 @@ async def _create(
         )
         applied = Applied(live, applied.created)
     if applied.created or created_by(applied.object, manager):
-        return _written(change, applied.object, "created")
+        return _written(change, applied.object, "created", manager)
     appeared = Problem(
         what="it appeared since it was planned: taken over, and recorded as adopted",
         severity="warning",
         member=change.cluster,
         object=str(change.key),
     )
-    return replace(_written(change, applied.object, "adopted"), note=appeared)
+    written = _written(change, applied.object, "adopted", manager)
+    return replace(written, notes=(appeared, *written.notes))
 
 
 async def _apply(
@@ -208,11 +209,13 @@ async def _remove(connection: Connection, resource: ApiResource, change: Change,
         pause_s = min(pause_s * 1.5, _LONGEST_POLL_S)
 
 
-def _written(change: Change, live: JsonObject, origin: Literal["created", "adopted"] | None) -> Written:
+def _written(change: Change, live: JsonObject, origin: Literal["created", "adopted"] | None, manager: str) -> Written:
+    """What the member answered. What it did not keep is told here, too: not every plan could ask before."""
     wanted = change.desired
     assert wanted is not None, f"{change.action} has a desired object"
     digest = wanted.digest if goes_when_finished(wanted, live) else ""
-    return Written(uid=live["metadata"]["uid"], origin=origin, digest=digest)
+    dropped = not_kept(wanted, live, member=change.cluster, manager=manager)
+    return Written(uid=live["metadata"]["uid"], origin=origin, digest=digest, notes=dropped)
 
 
 def _holders(error: MemberRefused) -> list[str]:
