@@ -63,14 +63,14 @@ def held_views(planned: Planned, report: Report | None = None) -> tuple[HeldView
         if one.replicas
     ]
     for result in report.results if report is not None else ():
-        if result.result in ("held", "failed") and result.problem is not None:
+        if result.result in ("held", "failed", "paused") and result.problem is not None:
             found.append(
                 HeldView(
                     member=result.change.cluster,
                     object=str(result.change.key),
                     action=result.change.action,
                     why=result.problem.what,
-                    release=result.problem.hint or "it is tried again",
+                    release="kadm apply" if result.result == "paused" else result.problem.hint or "it is tried again",
                 )
             )
     return tuple(found)
@@ -95,7 +95,7 @@ def plan_view(planned: Planned, reasons: tuple[str, ...], *, at: str) -> PlanVie
 def unfinished(planned: Planned, report: Report) -> frozenset[ObjectKey]:
     """The moved workloads of which something was not done: their sources keep what they have."""
     moving = {move.key: move for move in planned.plan.moves}
-    left = {one.change.key for one in report.results if one.result in ("held", "failed", "skipped")}
+    left = {one.change.key for one in report.results if one.result in ("held", "failed", "skipped", "paused")}
     lost = {problem.member for problem in report.unread}
     return frozenset(key for key, move in moving.items() if key in left or lost & {*move.leaves, *move.arrives})
 

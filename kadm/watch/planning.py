@@ -33,6 +33,9 @@ a move is resumed when it has come."""
 
 LOCK_TIMEOUT_S = 5.0
 
+MOST_TOLD = 3
+"""Reasons of a plan that the log tells."""
+
 
 class Round(Struct, frozen=True, kw_only=True):
     """What one plan came to. ``clean``: nothing is left that could be done by itself. ``changed``: something was done.
@@ -70,6 +73,7 @@ class Planning:
         self._leave_drift = leave_drift
         self._on_plan = on_plan
         self._touched = touched
+        self._paused: tuple[str, frozenset[str]] | None = None
         self._stop = Stop()
         self._ending = False
         self._idle = asyncio.Event()
@@ -105,7 +109,8 @@ class Planning:
 
         Raises KadmError where nothing could be planned, or another run holds a member.
         """
-        _log.info("planning: %s", "; ".join(reasons))
+        more = f", and {len(reasons) - MOST_TOLD} more" if len(reasons) > MOST_TOLD else ""
+        _log.info("planning: %s%s", "; ".join(reasons[:MOST_TOLD]), more)
         began_s = asyncio.get_running_loop().time()
         planning_s = 0.0
         self._stop = Stop()
@@ -117,7 +122,7 @@ class Planning:
             if why_again:
                 _log.info("%s", why_again)
             self._take(planned, reasons)
-            return writes() and not self._ending
+            return writes() and not self._ending and not self._waits_for_a_person(planned)
 
         try:
             self.delivery = await deliver(
@@ -166,6 +171,10 @@ class Planning:
 
     def _take_report(self, planned: Planned, report: Report) -> tuple[bool, bool]:
         """What became of a plan: whether nothing is left, and whether something was done."""
+        paused = frozenset(one.change.cluster for one in report.results if one.result == "paused")
+        if paused:
+            self._paused = (planned.plan.commit, paused)
+            self._trail.add("held", f"a pause of the rollout: {', '.join(sorted(paused))} wait for kadm apply")
         done = [one for one in report.results if one.result in ("done", "not ready")]
         left = [one for one in report.results if one.result in ("failed", "skipped", "held")]
         failed = sum(one.result == "failed" for one in report.results)
@@ -184,6 +193,27 @@ class Planning:
         self._moved(moving)
         self.held = held_views(planned, report)
         return not left and not moving, bool(done)
+
+    def _waits_for_a_person(self, planned: Planned) -> bool:
+        """Whether a rollout of this commit is at a pause, and the plan would go on behind it: a person has to say so.
+
+        Another commit begins anew; and once a person has applied this one, nothing changes behind the pause any more.
+        """
+        if self._paused is None or self._paused[0] != planned.plan.commit:
+            self._paused = None
+            return False
+        waiting = [change for change in planned.plan.changes if change.cluster in self._paused[1]]
+        self.held += tuple(
+            HeldView(
+                member=change.cluster,
+                object=str(change.key),
+                action=change.action,
+                why="the rollout is at a pause",
+                release="kadm apply",
+            )
+            for change in waiting
+        )
+        return bool(waiting)
 
     def _moved(self, still: frozenset[ObjectKey]) -> None:
         """Moves that do not go on any more are over."""

@@ -325,3 +325,30 @@ def test_once_plans_and_applies_and_ends(fleet: Fleet, tools: Tools) -> None:
     (root / "manifests/c.yaml").write_text("a: [\n")
     tools.kadm("-C", root, "watch", "--check-config", "--state-dir", "state", code=1)
     tools.kadm("-C", root, "watch", "--once", "--state-dir", "state", code=1)
+
+
+ROLLOUT = """\
+apiVersion: kadm.io/v1alpha1
+kind: Fleet
+metadata: {name: test}
+spec:
+  defaults: {clusterPropagationPolicy: everywhere}
+  rollout: {waves: [{name: first, clusters: [member1], pause: true}, {name: rest, clusters: [member2, member3]}]}
+"""
+
+
+def test_a_pause_of_a_rollout_waits_for_a_person(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    tools.kadm("-C", root, "apply", "--yes")
+    (root / "kadm.yaml").write_text(ROLLOUT)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root, c=config("second"))
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("held", "member2, member3 wait for kadm apply")
+        daemon.wait_until_settled(quiet_s=3)
+        assert values(tools) == ["second", "first", "first"]
+        tools.kadm("-C", root, "apply", "--yes")
+        assert values(tools) == ["second"] * 3
+        commit(root, c=config("third"))
+        daemon.wait_for("held", "member2, member3 wait for kadm apply", count=2)
+        assert values(tools) == ["third", "second", "second"]
