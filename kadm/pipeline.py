@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from kadm.compare import MemberComparison, Permissions, make_plan
 from kadm.compare.drift import without_drift
 from kadm.compare.moves import moves
+from kadm.compare.suspension import suspended_members
 from kadm.compare.waves import waves_of
 from kadm.comparing import Compared, compare_in_member
 from kadm.errors import Problem, UsageError
@@ -144,7 +145,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
     desired = render(repo, decisions, observation)
     states = observation.read
     targets = None if choices.targets is None else _targets(choices.targets, repo, states)
-    suspended = {cluster.name for cluster in repo.clusters if cluster.suspended or repo.fleet.spec.suspend}
+    suspended = suspended_members(repo)
 
     async def compare_one(connection: Connection) -> Compared:
         state = states[connection.name]
@@ -175,7 +176,7 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
             desired=desired,
             observation=observation,
             waves=waves_of(repo.fleet.spec.rollout, repo.clusters),
-            problems=[*map(_suspended, sorted(suspended)), *map(_assumed_lost, choices.assume_lost)],
+            problems=[*suspended.values(), *map(_assumed_lost, choices.assume_lost)],
         ),
         gone={comparison.member: comparison.gone for comparison in comparisons if comparison.gone},
         found={comparison.member: comparison.found for comparison in comparisons if comparison.found},
@@ -231,15 +232,6 @@ def _only_targets(desired: Desired, targets: Set[ObjectKey]) -> Desired:
             for name, one in desired.members.items()
         },
         unplaced={key: why for key, why in desired.unplaced.items() if key in targets},
-    )
-
-
-def _suspended(name: str) -> Problem:
-    return Problem(
-        what="suspended: nothing is planned or written here",
-        severity="warning",
-        member=name,
-        hint="kadm.io/suspend on the FederatedCluster, or spec.suspend in kadm.yaml",
     )
 
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from kadm.compare.suspension import suspended_members, suspended_objects
 from kadm.errors import MemberError, Problem
 from kadm.members.connection import Connection
 from kadm.members.live import read_live
@@ -72,7 +74,9 @@ async def survey(repo: Repo, pool: MemberPool, keys: Sequence[ObjectKey] | None,
                 now=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
         )
-    return fleet_status(repo.fleet.name, workloads, unread)
+    suspended = {name: said for name, said in suspended_members(repo).items() if name in observation.members}
+    status = fleet_status(repo.fleet.name, workloads, unread)
+    return replace(status, suspended=(*suspended.values(), *suspended_objects(repo, manifests)))
 
 
 async def _read(

@@ -50,7 +50,7 @@ async def status_of(console: Console, query: StatusQuery, output: StatusOutput) 
             console.data("---\n".join(documents))
         case StatusOutput.TEXT | StatusOutput.WIDE:
             show_table(console, found, wide=output is StatusOutput.WIDE)
-    console.problems(found.unread.values())
+    console.problems([*found.suspended, *found.unread.values()])
     return exit_code(partial=bool(found.unread))
 
 
@@ -105,6 +105,7 @@ def status_document(found: FleetStatus) -> dict[str, Any]:
             }
             for one in found.workloads
         ],
+        "suspended": [msgspec.to_builtins(problem) for problem in found.suspended],
         "unread": [msgspec.to_builtins(problem) for problem in found.unread.values()],
     }
 

@@ -45,8 +45,12 @@ class WorkloadStatus(Struct, frozen=True, kw_only=True):
 
 
 class FleetStatus(Struct, frozen=True, kw_only=True):
-    """Every workload of the fleet (sorted by key), and the members that could not be read."""
+    """Every workload of the fleet (sorted by key), and the members that could not be read.
+
+    ``suspended`` names the members and objects that nothing is written to, because somebody said so.
+    """
 
     fleet: str
     workloads: tuple[WorkloadStatus, ...] = ()
     unread: Mapping[str, Problem] = {}
+    suspended: tuple[Problem, ...] = ()
