@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.e2e.small_fleet import (
     Obj,
@@ -293,3 +294,23 @@ def test_what_cannot_be_adopted_is_not_said_to_be_recreated(
         False,
     )
     assert [one["action"] for one in plan["changes"]] == ["adopt"]  # the namespace
+
+
+@pytest.mark.parametrize("name", ["guestbook.yaml", "online-boutique.yaml"])
+def test_published_manifests(fleet: SmallFleet, shared_data: Path, name: str) -> None:
+    """What ``kubectl apply`` made of the same files: nothing changes, and no default is listed as removed."""
+    text = (shared_data / "real-manifests" / name).read_text(encoding="utf-8")
+    objects: list[Obj] = [one for one in yaml.safe_load_all(text) if one]
+    for obj in objects:
+        obj["metadata"].setdefault("namespace", fleet.name)
+        by_kubectl(fleet, obj)
+    before = [fleet.member.get(obj).get("spec") for obj in objects]
+    (fleet.root / "manifests/all.yaml").write_text(text, encoding="utf-8")
+    plan = fleet.plan("--adopt-all")
+    assert {field["path"] for one in plan["changes"] for field in one["fields"]} <= {
+        "metadata.labels",
+        'metadata.labels["applyset.kubernetes.io/part-of"]',
+    }
+    fleet.apply("--adopt-all", "--no-wait")
+    assert [fleet.member.get(obj).get("spec") for obj in objects] == before
+    assert fleet.plan("--detailed-exitcode")["summary"]["unchanged"] == len(objects) + 1
