@@ -12,6 +12,7 @@ from kadm.model.repository import Manifest
 
 FOLLOWERS = "followers"
 DISABLE_FOLLOWING = "disable-following"
+DRY_RUN = "dry-run"
 NO_FEDERATED_RESOURCE = "no-federated-resource"
 CONFLICT_RESOLUTION = "conflict-resolution"
 CLUSTERS_TO_ADOPT = "clusters-to-adopt"
@@ -45,6 +46,11 @@ def adopts_in(manifest: Manifest, member: str) -> bool:
         return False
     chosen = msgspec.json.decode(text, type=ClustersToAdopt)
     return member in chosen.clusters or bool(chosen.regexp and re.search(chosen.regexp, member))
+
+
+def is_held_back(manifest: Manifest) -> bool:
+    """Whether the object is sent to no member as long as it is in none (propagation spec 5.10)."""
+    return annotation(manifest, DRY_RUN) == "true"
 
 
 def is_released(manifest: Manifest) -> bool:

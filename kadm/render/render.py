@@ -18,7 +18,7 @@ from kadm.model.objects import GroupVersionKind, JsonObject, ObjectKey, at
 from kadm.model.observation import MemberState, Observation
 from kadm.model.repository import Manifest, Repo
 from kadm.model.workload import workload_kind
-from kadm.render.bindings import FOLLOWERS, NO_FEDERATED_RESOURCE, annotation
+from kadm.render.bindings import DRY_RUN, FOLLOWERS, NO_FEDERATED_RESOURCE, annotation, is_held_back
 from kadm.render.draft import Draft
 from kadm.render.followers import FollowerIndex, Followers, is_autoscaler, leads
 from kadm.render.form import Form
@@ -116,6 +116,8 @@ class _Rendering:
         if annotation(manifest, NO_FEDERATED_RESOURCE):
             self._keep_out(manifest, decision)
             return
+        if self._waits(manifest):
+            return
         if not own and not following:
             return
         form = Form(self._repo, manifest, self._table, fault=self._wrong_scope(manifest))
@@ -159,6 +161,10 @@ class _Rendering:
         self._placed.add(manifest.key)
         if leads(manifest.key) and self._has_followers(decision):
             self._note_followers(manifest, form)
+
+    def _waits(self, manifest: Manifest) -> bool:
+        """Annotation dry-run: its first way into a member is barred, and that of who follows it (spec 5.10)."""
+        return is_held_back(manifest) and not any(manifest.key in self._recorded_in(name) for name in self._drafts)
 
     def _recorded_in(self, member: str) -> frozenset[ObjectKey]:
         """What kadm placed in the member before. Read when first asked for: few repositories ask."""
@@ -287,6 +293,8 @@ class _Rendering:
         key = manifest.key
         if annotation(manifest, NO_FEDERATED_RESOURCE):
             return f"its annotation {NO_FEDERATED_RESOURCE} keeps it out of members"
+        if self._waits(manifest):
+            return f"its annotation {DRY_RUN} keeps it out of members as long as it is in none"
         if _is_namespace(key):
             if is_left_alone(key.name):
                 return "kadm leaves this namespace alone"

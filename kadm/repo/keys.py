@@ -40,6 +40,7 @@ _HONOURED_ANNOTATIONS = {
     "clusters-to-adopt",
     "conflict-resolution",
     "disable-following",
+    "dry-run",
     "followers",
     "follows-object",
     "maxClusters",
@@ -54,11 +55,10 @@ _HONOURED_ANNOTATIONS = {
     "tolerations",
 }
 
-# Annotation → the values that kadm refuses, and what to do instead. Other values are KubeAdmiral's default behaviour.
-_REFUSED_ANNOTATIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    "dry-run": (("true",), "kadm plan shows what would happen; kadm.io/suspend holds an object back"),
-    "no-auto-propagation": (("true",), "kadm makes a namespace only where something in it goes"),
-}
+# Annotation → why it asks for what is so anyway.
+_SO_ANYWAY = {"no-auto-propagation": "kadm makes a namespace only where something in it goes"}
+
+# Label → the values that kadm refuses, and what to do instead. Other values are KubeAdmiral's default behaviour.
 _REFUSED_LABELS: dict[str, tuple[tuple[str, ...], str]] = {
     "hpa-mode": (("centralized",), "kadm divides the HorizontalPodAutoscaler over the members with its workload"),
 }
@@ -102,7 +102,7 @@ def key_problems(header: Header, locate: Callable[[Path], Location]) -> Iterator
         if said := _label(key, value):
             yield replace(said, where=locate(("metadata", "labels", key)))
     for key, value in header.metadata.annotations.items():
-        if said := _annotation(key, value):
+        if said := _annotation(key, value, header.kind):
             yield replace(said, where=locate(("metadata", "annotations", key)))
 
 
@@ -111,12 +111,17 @@ def _label(key: str, value: str) -> Problem | None:
     return _judged(f"label {key}", name, value, _HONOURED_LABELS, _REFUSED_LABELS) if name else None
 
 
-def _annotation(key: str, value: str) -> Problem | None:
+def _annotation(key: str, value: str, kind: str) -> Problem | None:
     if name := _kubeadmiral_name(key):
+        if name == "dry-run" and value == "true" and kind == "Namespace":
+            hint = "what goes into a namespace needs it: put the annotation on that"
+            return Problem(what=f"annotation {key} is not supported on a Namespace", hint=hint)
+        if name in _SO_ANYWAY:
+            return Problem(what=f"annotation {key} has no effect", hint=_SO_ANYWAY[name], severity="warning")
         if name == "clusters-to-adopt" and (why := _unreadable_clusters(value)):
             hint = '{"clusters": ["eu-1"], "regexp": "^eu-"}, one of them or both'
             return Problem(what=f"annotation {key} cannot be read", why=why, hint=hint)
-        return _judged(f"annotation {key}", name, value, _HONOURED_ANNOTATIONS, _REFUSED_ANNOTATIONS)
+        return _judged(f"annotation {key}", name, value, _HONOURED_ANNOTATIONS, {})
     ours = key.removeprefix(_OURS)
     if key == f"{_OURS}ignore" and (why := _unreadable_paths(value)):
         return Problem(

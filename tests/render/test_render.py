@@ -320,6 +320,23 @@ def test_what_goes_nowhere_says_why() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("recorded", "there"),
+    [
+        pytest.param({}, {}, id="it is in no member: its first way is barred, and its followers'"),
+        pytest.param(
+            {"eu": [WEB]},
+            {name: ["ConfigMap web", "Namespace shop", "Deployment web"] for name in ("eu", "us")},
+            id="it is in one already",
+        ),
+    ],
+)
+def test_a_dry_run(recorded: dict[str, list[ObjectKey]], there: dict[str, list[str]]) -> None:
+    web = a_manifest(a_deployment(pod_spec=USES_CONFIG, **annotated(dry_run="true")))
+    desired = rendered(a_repo(web, a_manifest(a_config(), policy=None)), decided(web, ["eu", "us"]), recorded=recorded)
+    assert names(desired) == there
+
+
 def test_an_object_kept_out_of_members_stays_where_it_is() -> None:
     web = a_manifest(a_deployment(pod_spec=USES_CONFIG, **annotated(no_federated_resource="yes")))
     config = a_manifest(a_config(), policy=None)

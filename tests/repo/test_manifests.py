@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kadm.errors import Location
+from kadm.repo.headers import Header, Metadata
+from kadm.repo.keys import key_problems
 from tests.repo.fleets import FLEET, an_object, loaded, problems_of, warnings_of
 
 CRD = """\
@@ -218,6 +221,57 @@ def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -
     ]
 
 
+USER_KEYS = {
+    "labels": [
+        "propagation-policy-name",
+        "cluster-propagation-policy-name",
+        "override-policy-name",
+        "cluster-override-policy-name",
+        "hpa-mode",
+    ],
+    "annotations": [
+        "no-federated-resource",
+        "no-scheduling",
+        "dry-run",
+        "conflict-resolution",
+        "clusters-to-adopt",
+        "orphan",
+        "retain-replicas",
+        "followers",
+        "disable-following",
+        "no-auto-propagation",
+        "migration-configuration",
+        "scheduling-mode",
+        "sticky-cluster",
+        "tolerations",
+        "placements",
+        "clusterSelector",
+        "affinity",
+        "maxClusters",
+        "follows-object",
+    ],
+}
+"""Every key that KubeAdmiral takes from its users (propagation spec 0.1)."""
+
+
+@pytest.mark.parametrize(("field", "key"), [(field, key) for field, keys in USER_KEYS.items() for key in keys])
+def test_no_key_that_kubeadmiral_takes_is_unknown(field: str, key: str) -> None:
+    keys = {f"kubeadmiral.io/{key}": ""}
+    metadata = Metadata(labels=keys) if field == "labels" else Metadata(annotations=keys)
+    header = Header("v1", "ConfigMap", metadata)
+    said = [problem.what for problem in key_problems(header, lambda _: Location("x.yaml"))]
+    assert [what for what in said if "none that KubeAdmiral knows" in what] == []
+
+
+def test_a_namespace_cannot_be_held_back(tmp_path: Path) -> None:
+    text = an_object("v1 Namespace", metadata='annotations: {kubeadmiral.io/dry-run: "true"}')
+    (said,) = problems_of(tmp_path, {"manifests/web.yaml": text})
+    assert said == (
+        "manifests/web.yaml:3:59: annotation kubeadmiral.io/dry-run is not supported on a Namespace"
+        " (what goes into a namespace needs it: put the annotation on that)"
+    )
+
+
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
@@ -227,11 +281,12 @@ def test_a_namespace_on_an_object_of_cluster_scope_is_left_out(tmp_path: Path) -
         pytest.param("labels: {kubeadmiral.io/hpa-mode: distributed}", "", id="label"),
         pytest.param("annotations: {kadm.io/protect: 'true'}", "", id="ours"),
         pytest.param("annotations: {example.com/orphan: all}", "", id="somebody else's"),
+        pytest.param("annotations: {kubeadmiral.io/dry-run: 'true'}", "", id="dry run"),
         pytest.param(
-            "annotations: {kubeadmiral.io/dry-run: 'true'}",
-            "annotation kubeadmiral.io/dry-run: true is not supported"
-            " (kadm plan shows what would happen; kadm.io/suspend holds an object back)",
-            id="dry run",
+            "annotations: {kubeadmiral.io/no-auto-propagation: 'true'}",
+            "warning annotation kubeadmiral.io/no-auto-propagation has no effect"
+            " (kadm makes a namespace only where something in it goes)",
+            id="what is so anyway",
         ),
         pytest.param(
             "annotations: {kubeadmiral.io/clusters-to-adopt: eu}",
