@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Action, Change, Held, Plan
+from kadm.model.plan import Action, Change, Held, Plan, Unplaced
 
 LISTED = 12
 """So many members of a group are named, but of what leaves all are."""
@@ -64,7 +64,7 @@ class Groups:
         if not numbers and len(group.members) > 1 and set(group.members) == self._everywhere:
             return "all members"
         names = [f"{name} ({numbers[name]})" if name in numbers else name for name in group.members]
-        return ", ".join(names) if group.change.action in LEAVING else _listed(names)
+        return ", ".join(names) if group.change.action in LEAVING else listed(names)
 
     def held(self) -> Iterator[tuple[Held, Group]]:
         """What is held back for the same reason in several members, once each, in the plan's order."""
@@ -82,7 +82,14 @@ class Groups:
                 members.setdefault((key, why), []).append(member)
         for (key, why), names in members.items():
             everywhere = len(names) > 1 and set(names) == self._everywhere
-            yield Frozen(key, why, "all members" if everywhere else _listed(names))
+            yield Frozen(key, why, "all members" if everywhere else listed(names))
+
+    def unplaced(self) -> Iterator[tuple[str, Sequence[Unplaced]]]:
+        """What fits nowhere, together where it is for the same reason, in the plan's order: reason, and what."""
+        alike: dict[str, list[Unplaced]] = {}
+        for one in self._plan.unplaced:
+            alike.setdefault(one.why, []).append(one)
+        return iter(alike.items())
 
     def note(self, group: Group) -> str:
         """What is to be said of a change, but that it waits for a namespace which the same plan creates."""
@@ -93,6 +100,7 @@ class Groups:
         return "" if obvious else change.note
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The names, but of many only the first, and how many more there are."""
     more = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kadm.cli.console import one_line
 from kadm.cli.merging import merged
-from kadm.cli.plan_groups import LEAVING, Group, Groups
-from kadm.cli.plan_text import MARKS, named, numbers, summary_line, wave_lines
+from kadm.cli.plan_groups import LEAVING, Group, Groups, listed
+from kadm.cli.plan_text import MARKS, named, numbers, summary_line, unplaced, wave_lines
 from kadm.cli.plan_values import shown_change
-from kadm.model.plan import Held, Plan
+from kadm.model.plan import Held, Plan, Unplaced
 
 LIMIT_BYTES = 60_000
 """What fits into a comment of the usual forges (GitHub: 65,536 characters), with room for what a pipeline adds."""
@@ -40,7 +40,7 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
             ("Moves between members", [_move(plan, index) for index in range(len(plan.moves))]),
             ("Waves: each is well before the next", [_code(line) for line in wave_lines(plan)]),
             ("Held back", [_held(held, group, groups) for held, group in groups.held()]),
-            ("Placed nowhere", [_unplaced(plan, index) for index in range(len(plan.unplaced))]),
+            ("Placed nowhere", [_unplaced(why, ones) for why, ones in groups.unplaced()]),
             ("Frozen: left exactly as they are", _frozen(groups)),
             ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
             ("Problems", [_code(one_line(str(one))) for one in merged(plan.problems)]),
@@ -81,10 +81,8 @@ def _held(held: Held, group: Group, groups: Groups) -> str:
     return f"{action} in {groups.where(group)}: {_code(one_line(held.why))}{permit}"
 
 
-def _unplaced(plan: Plan, index: int) -> str:
-    one = plan.unplaced[index]
-    what = "" if one.replicas is None else f"{one.replicas} replicas of "
-    return f"{what}{_code(named(one.key))}: {_code(one_line(one.why))}"
+def _unplaced(why: str, ones: Sequence[Unplaced]) -> str:
+    return f"{listed([unplaced(one, _code(named(one.key))) for one in ones])}: {_code(one_line(why))}"
 
 
 def _frozen(groups: Groups) -> list[str]:

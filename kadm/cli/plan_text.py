@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from kadm.cli.plan_groups import LISTED, Group, Groups
+from kadm.cli.plan_groups import LISTED, Group, Groups, listed
 from kadm.cli.plan_values import shown_change
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Action, FieldChange, Held, Plan
+from kadm.model.plan import Action, FieldChange, Held, Plan, Unplaced
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -57,9 +57,8 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
         yield from (_held_line(held, group, groups) for held, group in groups.held())
     if plan.unplaced:
         yield Text("\nPlaced nowhere", style="bold")
-        for one in plan.unplaced:
-            what = "" if one.replicas is None else f"{one.replicas} replicas of "
-            yield Text(f"  {what}{named(one.key)}: {one.why}")
+        for why, ones in groups.unplaced():
+            yield Text(f"  {listed([unplaced(one, named(one.key)) for one in ones])}: {why}")
     if plan.frozen:
         yield Text("\nFrozen: left exactly as they are", style="bold")
         yield from (Text(f"  {named(one.key)}  in {one.where}: {one.why}") for one in groups.frozen())
@@ -70,7 +69,8 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
 def summary_line(plan: Plan) -> str:
     """``Plan: 3 to create, 1 to update; 12 unchanged, 2 held back.``, or that there is nothing to do.
 
-    ``No changes`` is said only where every member was read, and holds all that the repository says.
+    ``No changes`` is said only where every member was read, and holds all that the repository says; not where that is
+    nothing, as while everything is suspended.
     """
     summary = plan.summary
     counts = {action: getattr(summary, action) for action in WORDS}
@@ -84,6 +84,8 @@ def summary_line(plan: Plan) -> str:
         (len(plan.unread), "member not read" if len(plan.unread) == 1 else "members not read"),
     ]
     said = "".join(f", {count} {what}" for count, what in rest if count)
+    if not parts and not said and not summary.unchanged:
+        return "Plan: nothing to do."
     if not parts and not said:
         whole = "1 object is" if summary.unchanged == 1 else f"{summary.unchanged} objects are"
         return f"No changes: {whole} as the repository says."
@@ -106,6 +108,13 @@ def wave_lines(plan: Plan) -> list[str]:
 def named(key: ObjectKey) -> str:
     """An object as a person names it: ``Deployment shop/web``."""
     return f"{key.kind} {key.qualified_name}"
+
+
+def unplaced(one: Unplaced, name: str) -> str:
+    """``3 replicas of NAME``, or the name where the whole object goes nowhere."""
+    if one.replicas is None:
+        return name
+    return f"{one.replicas} replica{'s' * (one.replicas != 1)} of {name}"
 
 
 def numbers(members: Mapping[str, int], sign: str) -> str:

@@ -153,6 +153,7 @@ def test_many_members(action: Any, where: str) -> None:
             "Plan: nothing to do; 0 unchanged, 1 placed nowhere, 1 replica placed nowhere, 1 member not read.",
             id="nor what is placed nowhere, and of a member that was not read nothing is known",
         ),
+        pytest.param(a_plan(), "Plan: nothing to do.", id="nothing is planned at all"),
         pytest.param(a_plan(unchanged=1), "No changes: 1 object is as the repository says.", id="one object"),
     ],
 )
@@ -193,3 +194,10 @@ def test_an_obvious_note_does_not_part_members() -> None:
         ]
     )
     assert _text(plan).splitlines()[:2] == ["+ ConfigMap shop/web  in all members", "+ Namespace shop  in eu"]
+
+
+def test_what_is_placed_nowhere_for_one_reason_is_one_line() -> None:
+    names = [f"w{number:02}" for number in range(15)]
+    plan = a_plan(unplaced=tuple(Unplaced(key=a_key(name), replicas=None, why="nobody answers") for name in names))
+    first = ", ".join(f"Deployment shop/{name}" for name in names[:12])
+    assert _text(plan).splitlines()[1:3] == ["Placed nowhere", f"  {first} and 3 more: nobody answers"]
