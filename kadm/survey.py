@@ -5,7 +5,7 @@ Beside ``pipeline``: this asks what is, that asks what would change. Sends reads
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -29,11 +29,15 @@ from kadm.status import fleet_status, health, workload_status
 
 
 class _Seen(Struct, frozen=True):
-    """What was read in one member: live objects, and the pods of workloads that are not ready."""
+    """What was read in one member: live objects, and the pods of workloads that are not ready.
+
+    ``done``: Jobs that the member removes once they have finished; one of them that is gone is done.
+    """
 
     live: LiveMember
     pods: Mapping[ObjectKey, Sequence[JsonObject]]
     placed: Mapping[ObjectKey, int | None]
+    done: Collection[ObjectKey]
 
 
 async def survey(repo: Repo, pool: MemberPool, keys: Sequence[ObjectKey] | None, *, now: datetime) -> FleetStatus:
@@ -71,6 +75,7 @@ async def survey(repo: Repo, pool: MemberPool, keys: Sequence[ObjectKey] | None,
                 pods={name: one.pods.get(key, ()) for name, one in seen.items()},
                 unread=blind | {name: unread[name].what for name in expected},
                 unsaid=unread,
+                done=[name for name, one in seen.items() if key in one.done],
                 now=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
         )
@@ -99,7 +104,8 @@ async def _read(
             return ()  # a credential may not read pods: the workload's own status still says how it does
 
     pods = await together({str(key): pods_of(key) for key in ill})
-    return _Seen(live, {key: pods[str(key)] for key in ill}, placed)
+    done = {key for key in placed if recorded[key].uid and recorded[key].digest}
+    return _Seen(live, {key: pods[str(key)] for key in ill}, placed, done)
 
 
 def _expected_in_unread(

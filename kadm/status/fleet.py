@@ -23,6 +23,8 @@ WORST_FIRST: tuple[HealthCode, ...] = (
     "Healthy",
 )
 
+_FINISHED = Health("Healthy", "finished, and removed by the member")
+
 
 def workload_status(
     manifest: Manifest,
@@ -32,6 +34,7 @@ def workload_status(
     pods: Mapping[str, Sequence[JsonObject]],
     unread: Mapping[str, str],
     unsaid: Collection[str] = (),
+    done: Collection[str] = (),
     now: str,
 ) -> WorkloadStatus:
     """One workload across members.
@@ -39,10 +42,13 @@ def workload_status(
     ``placed``: member → replicas that the scheduler gave it, None where it is not divided; every member that has to
     hold it is in it. ``live``: member → object, for members that hold it. ``pods``: member → pods of a workload that is
     not ready. ``unread``: member → why nothing is known now; ``live`` may then hold what was known last. ``unsaid``:
-    members that could not be read, and may hold it for all that is known. ``now`` is RFC 3339.
+    members that could not be read, and may hold it for all that is known. ``done``:
+    members that removed it when it had finished. ``now`` is RFC 3339.
     """
     members = tuple(
-        _in_member(name, placed.get(name), live.get(name), pods.get(name, ()), unread.get(name, ""))
+        WorkloadInMember(member=name, health=_FINISHED)
+        if name in done and name not in live and name not in unread
+        else _in_member(name, placed.get(name), live.get(name), pods.get(name, ()), unread.get(name, ""))
         for name in sorted(placed.keys() | live.keys())
     )
     readable = {name: live[name] for name in sorted(live)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -338,6 +339,14 @@ def test_finished_jobs(fleet: SmallFleet, first: Obj, then: Obj, again: dict[str
     fleet.member.delete(job(fleet.name))
     fleet.write(job(fleet.name, **then))
     assert fleet.actions() == again
+
+
+def test_a_finished_job_that_is_gone_is_no_worry(fleet: SmallFleet) -> None:
+    fleet.write(job(fleet.name, ttlSecondsAfterFinished=600))
+    fleet.apply("--no-wait")
+    fleet.member.delete(job(fleet.name))
+    (found,) = json.loads(fleet.kadm("status", "-o", "json").out)["workloads"]
+    assert found["health"] == {"code": "Healthy", "reason": "finished, and removed by the member"}
 
 
 def test_suspended_objects(fleet: SmallFleet) -> None:

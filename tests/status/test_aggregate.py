@@ -193,3 +193,17 @@ def test_what_is_in_no_member_is_missing_only_where_all_were_read(unsaid: list[s
         key=ObjectKey("apps", "Deployment", "d", "x"), version="v1", object=source, location=HERE, locate=lambda _: HERE
     )
     assert workload_status(manifest, {}, {}, pods={}, unread={}, unsaid=unsaid, now=NOW).health == want
+
+
+def test_a_job_that_finished_and_was_removed_is_well() -> None:
+    source = an_object("batch/v1 Job")
+    manifest = Manifest(
+        key=ObjectKey("batch", "Job", "d", "x"), version="v1", object=source, location=HERE, locate=lambda _: HERE
+    )
+    found = workload_status(manifest, {"m1": None, "m2": None}, {}, pods={}, unread={}, done=["m1", "m2"], now=NOW)
+    one_is_not_there = workload_status(manifest, {"m1": None, "m2": None}, {}, pods={}, unread={}, done=["m1"], now=NOW)
+    assert ([one.health.reason for one in found.members], found.health.code, one_is_not_there.health) == (
+        ["finished, and removed by the member"] * 2,
+        "Healthy",
+        Health("Missing", "m2: not there yet"),
+    )
