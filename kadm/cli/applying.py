@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from kadm.cli.console import Console
 from kadm.cli.ending import ending
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import PlanOutput
+from kadm.cli.plan_groups import listed
 from kadm.cli.plan_json import encode, report_document
 from kadm.cli.plan_text import named
 from kadm.cli.planning import Asked, opened
@@ -69,7 +71,7 @@ async def run_apply(
         if not as_json and (console.verbosity >= 0 or not yes):  # who is asked has to see what about
             show(console, found, PlanOutput.TEXT)
         elif not as_json:
-            console.problems([*found.plan.problems, *(_held(one) for one in found.plan.held)])
+            console.problems([*found.plan.problems, *_held(found.plan.held)])
         return not found.plan.changes or yes or await confirmed(console, "Do this?")
 
     async def go_on(wave: PlannedWave) -> bool:
@@ -140,14 +142,21 @@ def _tell(console: Console, plan: Plan, report: Report) -> None:
     console.data(f"Applied {how_many} to {plan.fleet}" + (f": {', '.join(counts)}." if counts else "."))
 
 
-def _held(held: Held) -> Problem:
-    """What a guard holds back, for who does not see the plan."""
-    return Problem(
-        what=f"held back ({held.change.action}): {held.why}",
-        member=held.change.cluster,
-        object=named(held.change.key),
-        hint=f"to permit it: {held.flag}" if held.flag != "none" else "",
-    )
+def _held(held: Sequence[Held]) -> list[Problem]:
+    """What guards hold back, for who does not see the plan: objects of a member together, if it is for one reason."""
+    alike: dict[tuple[str, Action, str, str], list[str]] = {}
+    for one in held:
+        alike.setdefault((one.change.cluster, one.change.action, one.why, one.flag), []).append(named(one.change.key))
+    return [
+        Problem(
+            what=f"held back ({action})",
+            member=member,
+            object=listed(names),
+            why=why,
+            hint=f"to permit it: {flag}" if flag != "none" else "",
+        )
+        for (member, action, why, flag), names in alike.items()
+    ]
 
 
 def _problems(report: Report) -> list[Problem]:

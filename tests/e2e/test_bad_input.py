@@ -266,7 +266,11 @@ def test_no_manifests_at_all_are_held_back(root: Path, tools: Tools) -> None:
         {("the member would drop to nothing", "--allow-empty")},
         [],
     )
-    tools.kadm("-C", root, "apply", "--yes", "--allow-deletes", "100", code=1)
+    told = tools.kadm("-C", root, "apply", "--yes", "--quiet", "--allow-deletes", "100", code=1)
+    assert one_line(told.err) == (
+        "error: member1, member2, member3 ConfigMap default/c, Deployment default/web: "
+        "held back (delete): the member would drop to nothing (to permit it: --allow-empty)"
+    )
 
 
 @pytest.mark.usefixtures("untouched")
