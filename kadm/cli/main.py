@@ -18,6 +18,7 @@ from kadm.cli import (
     apply,
     clusters,
     completion,
+    convert,
     demo,
     explain,
     help_topic,
@@ -64,6 +65,7 @@ app.command("explain", short_help="Say why an object is where it is.")(explain.e
 app.command("status", short_help="Show workloads across all members.")(status.status)
 app.command("watch", short_help="Keep the fleet as git says, until stopped.")(watch.watch)
 app.command("simulate", short_help="Show what would move if members were gone.")(simulate.simulate)
+app.add_typer(convert.app, name="convert", short_help="Convert policies of other tools.")
 app.add_typer(record.app, name="record", short_help="What kadm wrote down in a member.")
 app.command("clusters", short_help="Show the members, and what is free in them.")(clusters.clusters)
 app.add_typer(sandbox.app, name="sandbox", short_help="Embedded members, for trying and testing.")

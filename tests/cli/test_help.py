@@ -10,8 +10,8 @@ import typer
 
 from kadm.cli.main import app
 
-NO_FLEET = {"kadm completion", "kadm help"}
-"""Commands that are about neither a fleet nor anything that a program would read."""
+NO_FLEET = {"kadm completion", "kadm convert karmada", "kadm help"}
+"""Commands that are about no fleet."""
 
 
 def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -56,6 +56,7 @@ def test_the_commands_that_there_are() -> None:
         "kadm apply",
         "kadm clusters",
         "kadm completion",
+        "kadm convert karmada",
         "kadm demo",
         "kadm explain",
         "kadm help",
