@@ -20,6 +20,7 @@ Key = tuple[str, str]  # namespace ("" where there is none) and name
 
 FIRST_RETRY_S = 0.05
 LAST_RETRY_S = 30.0
+MOST_DOUBLINGS = 20
 
 
 class Controller(Protocol):
@@ -104,7 +105,7 @@ class ControllerLoop:
         except ApiError as refusal:
             failures = self._failures.get(item, 0)
             self._failures[item] = failures + 1
-            again = min(FIRST_RETRY_S * 2**failures, LAST_RETRY_S)
+            again = min(FIRST_RETRY_S * 2 ** min(failures, MOST_DOUBLINGS), LAST_RETRY_S)
             where = f"{namespace}/{name}" if namespace else name
             logger.info("%s: %s %s: %s", self._api.name, type(controller).__name__, where, refusal.message)
         else:

@@ -135,7 +135,7 @@ def _failure(replicaset: Object, refusal: ApiError | None, now: datetime) -> Obj
         return None
     known = replicaset.get("status", {}).get("conditions") or ()
     for entry in known:
-        if entry["type"] == "ReplicaFailure" and entry["message"] == refusal.message:
+        if entry["type"] == "ReplicaFailure":  # the first one stays: each names another pod (replica_set_utils.go)
             found: Object = entry
             return found
     return {
