@@ -90,6 +90,8 @@ class MemberWatch:
         *,
         set_id: str,
         lists: asyncio.Semaphore,
+        pulse_s: float = PULSE_S,
+        pulse_timeout_s: float = PULSE_TIMEOUT_S,
     ) -> None:
         self.name = name
         self.state: MemberState | None = None
@@ -106,6 +108,8 @@ class MemberWatch:
         self._told = told
         self._selection = Selection(labels=f"{PART_OF}={set_id}")
         self._lists = lists
+        self._pulse_s = pulse_s
+        self._pulse_timeout_s = pulse_timeout_s
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._kinds: frozenset[tuple[str, str, str]] = frozenset()
@@ -328,9 +332,9 @@ class MemberWatch:
         """Ask for the Lease again and again. Raises MemberError where it does not answer twice in a row."""
         missed = 0
         while True:
-            await asyncio.sleep(jittered(PULSE_S * 0.8, PULSE_S))
+            await asyncio.sleep(jittered(self._pulse_s * 0.8, self._pulse_s))
             try:
-                await read_lease(connection, self._fleet, timeout_s=PULSE_TIMEOUT_S)
+                await read_lease(connection, self._fleet, timeout_s=self._pulse_timeout_s)
             except MemberRefused as error:
                 if error.status == 401 or error.status >= 500:
                     self._fail(error)

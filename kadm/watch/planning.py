@@ -183,7 +183,8 @@ class Planning:
             self._trail.add("applied", f"{len(done)} of {len(planned.plan.changes)} changes are done")
         for result in report.results:
             problem = result.problem
-            if result.result in ("failed", "not ready") and problem is not None:
+            told = result.result == "failed" or (result.result == "not ready" and not self._stop.asked)
+            if told and problem is not None:
                 text = f"{problem.what}: {problem.why}" if problem.why else problem.what
                 change = result.change
                 self._trail.add("failed", text, severity="warning", member=change.cluster, about=str(change.key))

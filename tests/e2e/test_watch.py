@@ -352,3 +352,59 @@ def test_a_pause_of_a_rollout_waits_for_a_person(fleet: Fleet, tools: Tools) -> 
         commit(root, c=config("third"))
         daemon.wait_for("held", "member2, member3 wait for kadm apply", count=2)
         assert values(tools) == ["third", "second", "second"]
+
+
+NODE_DOWN = {
+    "status": {
+        "conditions": [
+            {
+                "type": "Ready",
+                "status": "Unknown",
+                "reason": "NodeStatusUnknown",
+                "lastTransitionTime": "2026-01-02T03:04:05Z",
+            }
+        ]
+    }
+}
+
+
+def test_replicas_leave_nodes_that_are_lost(fleet: Fleet, tools: Tools) -> None:
+    files = {"manifests/web.yaml": web(6), "manifests/c.yaml": config("x"), "policies/migrate.yaml": migrate()}
+    root = fleet(files)
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        for node in ("node-0", "node-1"):
+            tools.kubectl("member1", "patch", f"node/{node}", "--subresource=status", "-p", json.dumps(NODE_DOWN))
+        daemon.wait_for("migration", "2 of 2 replicas do not run: its node is not ready: NodeStatusUnknown")
+
+        def elsewhere() -> int:
+            return sum(tools.get(name, "deployment/web")["status"].get("readyReplicas", 0) for name in MEMBERS[1:])
+
+        daemon.wait_until(lambda: elsewhere() == 6)
+        daemon.wait_until_settled()
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+
+
+QUOTA = """\
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: few}
+spec: {hard: {pods: "2"}}
+"""
+
+
+def test_replicas_that_a_quota_forbids_go_elsewhere(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate()})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 6)
+        quota = tools.cwd / "quota.yaml"
+        quota.write_text(QUOTA)
+        tools.kubectl("member1", "apply", "-f", quota)
+        (root / "manifests/web.yaml").write_text(web(12))
+        assert "exceeded quota" in daemon.wait_for("migration", "2 of 4 replicas do not run")["message"]
+        daemon.wait_until(lambda: ready(tools) == 12)
+        daemon.wait_until(lambda: replicas(tools)[0] == 2)
+        assert sum(replicas(tools)) == 12
+        said = tools.kadm("-C", root, "explain", "deploy/web")
+        assert "Learned" in said.out
+        assert "2 of 4 replicas do not run" in said.out

@@ -126,7 +126,9 @@ async def watched(cluster: Cluster) -> AsyncIterator[Scene]:
             return connection
 
         told = Told()
-        watch = MemberWatch("shop", "eu", connect, told, set_id="x", lists=asyncio.Semaphore(4))
+        watch = MemberWatch(
+            "shop", "eu", connect, told, set_id="x", lists=asyncio.Semaphore(4), pulse_s=0.1, pulse_timeout_s=0.1
+        )
         watch.want(KINDS, pods=False)
         task = asyncio.create_task(watch.run())
         try:
@@ -197,6 +199,26 @@ def test_a_member_that_refuses_is_lost_and_found(code: int) -> None:
         assert it.told.heard == ["lost", "synced"]
 
     scene(body, Cluster(refuse=code))
+
+
+def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
+    async def body(it: Scene) -> None:
+        await it.until(lambda: it.watch.synced)
+        await it.until(lambda: any("leases" in request for request in it.cluster.fake.requests))
+        assert it.watch.reachable, "there is no Lease, and that is an answer"
+
+        async def silence(_request: web.Request) -> web.StreamResponse:
+            await asyncio.sleep(10)
+            return web.Response()
+
+        lease = "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases/kadm-shop"
+        it.cluster.fake.answers["GET", lease] = silence
+        await it.until(lambda: not it.watch.reachable)
+        assert it.told.heard == ["synced", "lost"]
+        del it.cluster.fake.answers["GET", lease]
+        await it.until(lambda: it.watch.reachable)
+
+    scene(body)
 
 
 def test_a_type_that_may_not_be_watched_loses_nobody() -> None:
