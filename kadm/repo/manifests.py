@@ -11,6 +11,7 @@ from typing import Any
 from kadm.errors import Problem, RepoError
 from kadm.model.objects import JsonObject, ObjectKey, at
 from kadm.model.policy import FederatedTypeConfig
+from kadm.model.repository import RECORD_NAMESPACE
 from kadm.repo.clusters import CLUSTER_KIND
 from kadm.repo.documents import Document
 from kadm.repo.headers import Header, header_problems, read_header
@@ -19,6 +20,8 @@ from kadm.repo.scopes import is_namespaced
 
 _KUBEADMIRAL_GROUP = "core.kubeadmiral.io"
 _OUR_GROUP = "kadm.io"
+_RECORDS = "kadm-"
+_RECORD_KINDS = frozenset({("", "ConfigMap"), ("", "Secret"), ("coordination.k8s.io", "Lease")})
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
@@ -109,7 +112,17 @@ def read_object(
     if not metadata.name:
         return None, problems
     key = ObjectKey(gvk.group, gvk.kind, space, metadata.name)
+    if _is_record(key):
+        what = f"{key.kind} {key.qualified_name} is where kadm keeps its own records"
+        where = document.locate(("metadata", "name"))
+        problems.append(Problem(what=what, where=where, hint=f"give it a name that does not begin with {_RECORDS}"))
     return NativeObject(document, header, key, _with_namespace(document.value, space), namespaced), problems
+
+
+def _is_record(key: ObjectKey) -> bool:
+    """Whether kadm, of this or another fleet, writes the object itself: adopted, it would lose what is in it."""
+    own = (key.group, key.kind) in _RECORD_KINDS and key.namespace == RECORD_NAMESPACE
+    return own and key.name.startswith(_RECORDS)
 
 
 def _with_namespace(value: JsonObject, namespace: str) -> JsonObject:

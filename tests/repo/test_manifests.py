@@ -30,6 +30,10 @@ def a_crd(kind: str, scope: str) -> str:
         pytest.param(an_object(metadata="namespace: a"), "ConfigMap a/x", True, id="its own namespace"),
         pytest.param(an_object("v1 Namespace"), "Namespace x", False, id="cluster scope"),
         pytest.param(
+            an_object(name="x", metadata="namespace: kadm-system"), "ConfigMap kadm-system/x", True, id="beside records"
+        ),
+        pytest.param(an_object(name="kadm-shop"), "ConfigMap default/kadm-shop", True, id="no record"),
+        pytest.param(
             a_crd("Sink", "Cluster") + "---\n" + an_object("example.com/v1 Sink"),
             "Sink.example.com x",
             False,
@@ -199,6 +203,19 @@ items:
                 )
             ],
             id="twice, in two versions",
+        ),
+        *(
+            pytest.param(
+                an_object(kind, "kadm-shop", metadata="namespace: kadm-system"),
+                [
+                    (
+                        f"3:18: {kind.partition(' ')[2]} kadm-system/kadm-shop is where kadm keeps its own records"
+                        " (give it a name that does not begin with kadm-)"
+                    )
+                ],
+                id=f"a {kind.partition(' ')[2]} that kadm writes",
+            )
+            for kind in ("v1 ConfigMap", "v1 Secret", "coordination.k8s.io/v1 Lease")
         ),
     ],
 )
