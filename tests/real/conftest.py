@@ -1,4 +1,4 @@
-"""Members of both sorts, shared by all tests of a run; fleets of each test's own."""
+"""Members of both sorts, shared by all tests here and stopped after the last; fleets of each test's own."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if base.name.startswith("popen-") else base
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def members_of(run_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Get]:
     """Members of the sort that is asked for, started at the first question. Skips where they cannot be."""
     running: dict[Sort, Members] = {}
+    ill: list[RuntimeError] = []
     with ExitStack() as stack:
 
         def get(sort: Sort) -> Members:
+            if sort == "real" and ill:
+                raise ill[0]  # one long wait for what does not start is enough
             if sort not in running:
                 own = tmp_path_factory.mktemp(sort)
                 try:
@@ -38,21 +41,18 @@ def members_of(run_directory: Path, tmp_path_factory: pytest.TempPathFactory) ->
                     running[sort] = stack.enter_context(members)
                 except NoControlPlane as reason:
                     pytest.skip(f"no real control plane: {reason}")
+                except RuntimeError as fault:
+                    ill.append(fault)
+                    raise
             return running[sort]
 
         yield get
 
 
-@pytest.fixture(scope="session", params=["sandbox", "real"])
+@pytest.fixture(scope="package", params=["sandbox", "real"])
 def members(request: pytest.FixtureRequest, members_of: Get) -> Members:
     """Embedded members, and real ones."""
     return members_of(request.param)
-
-
-@pytest.fixture(scope="session")
-def real_members(members_of: Get) -> Members:
-    """Real members alone."""
-    return members_of("real")
 
 
 @pytest.fixture

@@ -62,6 +62,9 @@ def a_deployment(**spec: Json) -> Json:
     }
 
 
+NOBODY = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "00000000-0000-4000-8000-000000000000"}
+"""An owner that never was."""
+
 GADGET_CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -728,6 +731,9 @@ TALKS = (
                         ],
                     ),
                 ),
+                # The collector takes what it sees in order: once this one is gone, it knows the owned one too.
+                Step(name="an orphan", method="POST", path=MAPS, body=a_map("orphan", ownerReferences=[NOBODY])),
+                Step(name="the orphan goes", path=f"{MAPS}/orphan", until=404),
                 Step(name="delete", method="DELETE", path=f"{MAPS}/owner", body={"propagationPolicy": policy}),
                 Step(name="owner is gone", path=f"{MAPS}/owner", until=404),
                 Step(name="the owned", path=f"{MAPS}/owned", until=200 if policy == "Orphan" else 404),

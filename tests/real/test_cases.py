@@ -27,7 +27,7 @@ OF_CONTROLLERS = ('metadata.annotations["deployment.kubernetes.io/revision"]',)
 """What a controller writes on an object because kadm wrote on it."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def played(members: Members, run_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Json:
     """All cases that fit the members, played by the first process of the run that asks."""
     kept = run_directory / f"cases-{members.sort}.json"

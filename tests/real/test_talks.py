@@ -133,7 +133,7 @@ KNOWN = (
     ),
     Known(
         talk="owners, .*",
-        step="owned",
+        step="owned|an orphan",
         path=r".*\.f:ownerReferences\.k:.*\.(f:\w+|\.)",
         why="an owner reference was granular, and is one field now",
     ),
