@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,8 @@ AT_ONCE: Final = 4
 """Builds at the same time."""
 
 _LONGEST_WHY = 1500
+_KLOG = re.compile(r'[EFIW]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] (?:"command failed" err=)?')
+"""What kubectl begins a complaint with: time and process would make every message another one."""
 _HOOK = "helm.sh/hook"
 _NAMED = 5
 
@@ -189,7 +192,7 @@ def _run(command: _Command, arguments: Sequence[str], root: Path, environ: Mappi
 def _failure(command: _Command, ran: Ran, root: Path) -> Problem:
     """Why nothing can be built, in the tool's words: where its own files were stays out of them."""
     said = ran.complaint.replace(f"{root.resolve()}/", "").replace(f"{root}/", "")
-    lines = " ".join(line.strip() for line in said.splitlines() if line.strip())
+    lines = " ".join(_KLOG.sub("", line.strip()) for line in said.splitlines() if line.strip())
     shown = lines if len(lines) <= _LONGEST_WHY else f"{lines[:_LONGEST_WHY]} …"
     return Problem(
         what=f"{command.shown} failed" if shown else f"{command.shown} failed: {ran.failure}",

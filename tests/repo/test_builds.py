@@ -242,6 +242,11 @@ def test_a_missing_tool(tmp_path: Path, tools: Path, file: str, said: str) -> No
             id="its own words",
         ),
         pytest.param(
+            'echo \'E1129 17:15:12.926876   18420 run.go:72] "command failed" err="no"\' >&2; exit 1',
+            'manifests/k/kustomization.yaml:1:1: kustomize build failed: "no"',
+            id="without the time of day",
+        ),
+        pytest.param(
             "exit 3", "manifests/k/kustomization.yaml:1:1: kustomize build failed: it ended with 3", id="none"
         ),
         pytest.param(
