@@ -226,7 +226,7 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
                 flag = f"--adopt {seen.key.kind.lower()}/{seen.key.name}, or --adopt-all"
                 why = "it exists already, and kadm did not make it"
                 if created_by(seen.live, terms.manager):
-                    why = "kadm made it, and the record does not hold it: was the record lost?"
+                    why = "kadm made it, and the record does not hold it: kadm record rebuild MEMBER, if that was lost"
                 found.held.append(Held(change=change, why=why, flag=flag))
         case "absent":
             raise AssertionError("an absent object is a create")
