@@ -181,8 +181,13 @@ class MemberWatch:
     ) -> None:
         """Begin and end streams as what is wanted changes."""
         running: dict[str, asyncio.Task[None]] = {}
+        missed: frozenset[tuple[str, str, str]] = frozenset()
         while True:
             self._wanted.clear()
+            missing = self._not_served()
+            if missing - missed:  # a CRD may have come since it was asked what it serves
+                self.state = await observe_member(connection, self._fleet)
+                missed = self._not_served()
             wanted = self._resources()
             for name in running.keys() - wanted.keys():
                 running.pop(name).cancel()
@@ -195,6 +200,11 @@ class MemberWatch:
                 running[name] = group.create_task(stream, name=f"watch of {name} in {self.name}")
             self._is_synced(failures)
             await self._wanted.wait()
+
+    def _not_served(self) -> frozenset[tuple[str, str, str]]:
+        """The wanted types that the member did not serve when it was asked."""
+        assert self.state is not None, "it was observed"
+        return self._kinds - {(one.group, one.version, one.kind) for one in self.state.api_resources}
 
     def _resources(self) -> dict[str, tuple[ApiResource, Selection]]:
         """Stream name → what it reads: the types in use that the member serves, the record, and waiting pods."""

@@ -73,6 +73,7 @@ class Planning:
         self._leave_drift = leave_drift
         self._on_plan = on_plan
         self._touched = touched
+        self._failures: set[tuple[str, ObjectKey, str]] = set()
         self._paused: tuple[str, frozenset[str]] | None = None
         self._stop = Stop()
         self._ending = False
@@ -136,11 +137,14 @@ class Planning:
             )
         finally:
             self._idle.set()
-        report = self.delivery.report
+        planned, report = self.delivery.planned, self.delivery.report
+        unread = planned.plan.unread if report is None else report.unread
+        # Of those that were known to be lost it is heard when they are back; whoever else could not be read is tried.
+        answered = all(problem.member in pool.unread for problem in unread)
         if report is None:
-            return Round(planning_s=planning_s)
-        clean, changed = self._take_report(self.delivery.planned, report)
-        return Round(clean=clean, changed=changed, planning_s=planning_s)
+            return Round(clean=answered, planning_s=planning_s)
+        clean, changed = self._take_report(planned, report)
+        return Round(clean=clean and answered, changed=changed, planning_s=planning_s)
 
     def _take(self, planned: Planned, reasons: tuple[str, ...]) -> None:
         """What is new since the last plan: drift, what is held back, moves that begin and moves that are over."""
@@ -181,13 +185,17 @@ class Planning:
         self._tally.add(applies=int(bool(report.results)), changes=len(done), failed_changes=failed)
         if done:
             self._trail.add("applied", f"{len(done)} of {len(planned.plan.changes)} changes are done")
+        failures, self._failures = self._failures, set()
         for result in report.results:
             problem = result.problem
             told = result.result == "failed" or (result.result == "not ready" and not self._stop.asked)
             if told and problem is not None:
                 text = f"{problem.what}: {problem.why}" if problem.why else problem.what
                 change = result.change
-                self._trail.add("failed", text, severity="warning", member=change.cluster, about=str(change.key))
+                failure = (change.cluster, change.key, text)
+                self._failures.add(failure)
+                if failure not in failures:  # what fails again and again is told once
+                    self._trail.add("failed", text, severity="warning", member=change.cluster, about=str(change.key))
         if self.view is not None:
             self.view = replace(self.view, applied=True)
         moving = unfinished(planned, report)

@@ -107,6 +107,10 @@ def test_commits_are_applied_and_broken_ones_reported(fleet: Fleet, tools: Tools
         forced = commit(root, c=config("forced"))
         daemon.wait_for("commit", forced[:12])
         daemon.wait_until(lambda: values(tools) == ["forced"] * 3)
+        root.rename(tools.cwd / "away")
+        assert "check --repo" in daemon.wait_for("source", "git fetch failed")["message"]
+        (tools.cwd / "away").rename(root)
+        daemon.wait_for("source", "can be reached again")
     records = [tools.get(member, "cm/kadm-test", "-n", "kadm-system")["data"]["commit"] for member in MEMBERS]
     assert records == [forced] * 3
 
@@ -262,6 +266,40 @@ def test_a_lost_member_is_left_where_its_policy_says_so(fleet: Fleet, sandbox: P
             )
 
         daemon.wait_until(lambda: elsewhere() == 6)
+
+
+def test_sighup_looks_at_git_at_once(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    with watching(tools, "-C", root, "--interval", "10m") as daemon:
+        daemon.wait_for("applied")
+        (root / "manifests/c.yaml").write_text(config("second"))
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("fault", "lost"),
+    [
+        pytest.param(Fault(mode="status", status=429), False, id="a storm of 429"),
+        pytest.param(Fault(mode="status", status=401), True, id="401"),
+        pytest.param(Fault(mode="garble"), False, id="garbled answers"),
+        pytest.param(Fault(mode="slow", delay_s=0.5), False, id="slow answers"),
+    ],
+)
+def test_an_ill_member_stops_nobody_and_catches_up(
+    fleet: Fleet, sandbox: Path, tools: Tools, fault: Fault, lost: bool
+) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    with watching(tools, "-C", root, "--interval", "1s", "--request-timeout", "2") as daemon:
+        daemon.wait_until_settled()
+        inject(sandbox, "member2", [fault])
+        (root / "manifests/c.yaml").write_text(config("second"))
+        for member in ("member1", "member3"):
+            daemon.wait_until(lambda name=member: tools.get(name, "configmap/c")["data"]["v"] == "second")  # type: ignore[misc]
+        if lost:
+            daemon.wait_for("lost")
+        inject(sandbox, "member2", [])
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
 
 
 @pytest.mark.parametrize("hangs", [pytest.param(False, id="all well"), pytest.param(True, id="a member hangs")])
