@@ -15,13 +15,17 @@ _MODE = 0o600
 
 
 def write_plan(path: Path, saved: SavedPlan) -> None:
-    """Put the plan into the file, whole or not at all. Raises OSError where that cannot be."""
+    """Put the plan into the file, whole or not at all. Raises UsageError where that cannot be."""
     body = msgspec.json.format(msgspec.json.encode(saved, order="sorted"), indent=1) + b"\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE), "wb") as file:
-        file.write(body)
-    beside.chmod(_MODE)  # whatever it was, if it was there
-    beside.replace(path)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE), "wb") as file:
+            file.write(body)
+        beside.chmod(_MODE)  # whatever it was, if it was there
+        beside.replace(path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"the plan cannot be saved as {path}", why=why, hint="name another file") from error
 
 
 def read_plan(path: Path) -> SavedPlan:

@@ -76,6 +76,12 @@ def test_it_holds_no_secret(plan: Path) -> None:
     assert [form for form in forms if form in text] == []
 
 
+def test_a_file_that_cannot_be_written_is_named(root: Path, tools: Tools) -> None:
+    file = root / "nowhere" / "p.json"
+    said = tools.kadm("-C", root, "plan", "--out", file, code=1)
+    assert said.err == f"error: the plan cannot be saved as {file}: No such file or directory (name another file)\n"
+
+
 def test_what_changes_in_git_is_found_out(root: Path, plan: Path, tools: Tools) -> None:
     (root / "manifests/web.yaml").write_text(web(3))
     (root / "manifests/s.yaml").write_text(secret("another-value"))
