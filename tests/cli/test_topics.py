@@ -31,6 +31,7 @@ def test_the_topics() -> None:
     assert topics() == [
         "exit-codes",
         "guards",
+        "migration",
         "overrides",
         "placement",
         "policies",
