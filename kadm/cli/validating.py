@@ -26,7 +26,14 @@ def run_validate(console: Console, directory: Path, *, ref: str | None, as_json:
 
         problems = (*repo.warnings, *profile_problems(repo))
         policies = len(repo.propagation_policies) + len(repo.override_policies)
-        counts = f"{len(repo.manifests)} manifests, {policies} policies, {len(repo.clusters)} members"
+        counts = ", ".join(
+            f"{count} {one if count == 1 else many}"
+            for count, one, many in (
+                (len(repo.manifests), "manifest", "manifests"),
+                (policies, "policy", "policies"),
+                (len(repo.clusters), "member", "members"),
+            )
+        )
     code = exit_code(problems=problems)
     if as_json:
         document = {

@@ -114,6 +114,8 @@ def _reader(header: Header, document: Document) -> _Read:
     hint = f"here stand kinds of {KUBEADMIRAL_VERSION}; " + suggestion(header.kind, list(_READERS))
     if header.api_version != KUBEADMIRAL_VERSION and header.kind not in _READERS:
         hint = "native objects belong to what spec.manifests of kadm.yaml names"
+    elif header.kind in _READERS:
+        hint = f"write apiVersion: {KUBEADMIRAL_VERSION}, if one of KubeAdmiral's is meant"
     raise RepoError([Problem(what=what, where=document.locate(("kind",)), hint=hint)])
 
 

@@ -31,3 +31,10 @@ def test_it_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "mine",
         1,
     )
+
+
+def test_validate_counts_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["init", str(tmp_path / "shop"), "--quiet"])
+    capsys.readouterr()
+    assert main(["validate", "-C", str(tmp_path / "shop")]) == 0
+    assert capsys.readouterr().out == "valid: 1 manifest, 2 policies, 0 members\n"

@@ -152,6 +152,7 @@ def test_faults_of_all_files_come_at_once_in_order(tmp_path: Path) -> None:
             {
                 "policies/x.yaml": DEPLOYMENT,
                 "policies/y.yaml": POLICIES.replace("ClusterPropagation", "ClusterPropagate"),
+                "policies/z.yaml": POLICIES.replace("core.kubeadmiral.io", "policy.karmada.io"),
             },
             [
                 (
@@ -161,6 +162,10 @@ def test_faults_of_all_files_come_at_once_in_order(tmp_path: Path) -> None:
                 (
                     "policies/y.yaml:2:7: core.kubeadmiral.io/v1alpha1 ClusterPropagatePolicy is no policy"
                     " (here stand kinds of core.kubeadmiral.io/v1alpha1; did you mean `ClusterPropagationPolicy`?)"
+                ),
+                (
+                    "policies/z.yaml:2:7: policy.karmada.io/v1alpha1 ClusterPropagationPolicy is no policy"
+                    " (write apiVersion: core.kubeadmiral.io/v1alpha1, if one of KubeAdmiral's is meant)"
                 ),
             ],
             id="something else among the policies",
