@@ -202,10 +202,13 @@ function askToken(wrong) {
   if (!dialog.open) dialog.showModal();
   at("token").focus();
   return new Promise((resolve) => {
+    const again = () => dialog.showModal(); // Escape closes it, and nothing can be shown without a token
+    dialog.addEventListener("close", again);
     at("door-form").addEventListener(
       "submit",
       (event) => {
         event.preventDefault();
+        dialog.removeEventListener("close", again);
         dialog.close();
         resolve(at("token").value.trim());
         at("token").value = "";

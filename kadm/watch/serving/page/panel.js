@@ -95,7 +95,7 @@ function memberDetails(model, name) {
       ["Objects of kadm", cluster.objects],
       ["Drifted", cluster.drifted],
       ["Commit", short(cluster.commit) || "–"],
-      ["Heard last", time(cluster.heard)],
+      ["Heard last", cluster.reachable ? null : time(cluster.heard)],
       ["Full lists", cluster.watches.lists],
       ["Failed requests", failures.join(", ") || "none"],
     ]),
@@ -269,7 +269,7 @@ export function alarms(model) {
   if (watch.broken) {
     const { commit, problems } = watch.broken;
     const [first] = problems;
-    const more = problems.length > 1 ? `, and ${problems.length - 1} more problems` : "";
+    const more = problems.length > 1 ? `, and ${problems.length - 1} more` : "";
     const place = first?.where ? `${first.where.path}:${first.where.line}: ` : "";
     found.push(["bad", `Commit ${short(commit)} cannot be used: ${place}${first?.what ?? ""}${more}. ${short(watch.source.commit) || "Nothing"} stays in force.`]);
   }
