@@ -19,7 +19,7 @@ from tests.real.manifests import SHARED
 from tests.real.members import Members
 from tests.real.story import play
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real]
+pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.timeout(600)]
 
 Json = Any
 

@@ -15,7 +15,7 @@ from tests.real.members import Version
 from tests.real.talk import Talk, play
 from tests.real.talks import TALKS
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 Json = Any
 
