@@ -47,14 +47,20 @@ class MigrationEvent(Struct, frozen=True, kw_only=True):
 
 
 class LearnedWorkload(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of one workload in this member. ``evictions`` are of other members: a lost one cannot be written
-    to, so the members that hold the workload keep what was decided. ``events`` are the latest, oldest first."""
+    """What is known of one workload in this member.
+
+    ``scheduled`` are the replicas that arrived here, while that counts: Binpack gives up what waits in a full member
+    only when it is known to have arrived elsewhere (scheduling spec 4.14). ``evictions`` are of other members: a lost
+    one cannot be written to, so the members that hold the workload keep what was decided. ``events`` are the latest,
+    oldest first.
+    """
 
     group: str = ""
     kind: str
     namespace: str = ""
     name: str
     estimate: Estimate | None = None
+    scheduled: int | None = None
     evictions: tuple[Eviction, ...] = ()
     events: tuple[MigrationEvent, ...] = ()
 

@@ -25,15 +25,19 @@ def learns(policy: PropagationPolicy) -> bool:
 def learned_of(states: Mapping[str, MigrationState]) -> dict[ObjectKey, Learned]:
     """What is known of each workload, by key (sorted); ``states`` are the members' memories by name.
 
-    What was scheduled is what is believed to run: both are learned at the same moment, and Binpack compares them.
+    In a member that cannot run all it has, what is scheduled is what it is believed to run.
     """
     estimated: dict[ObjectKey, dict[str, int]] = {}
+    scheduled: dict[ObjectKey, dict[str, int]] = {}
     evicted: dict[ObjectKey, dict[str, datetime]] = {}
     trail: dict[ObjectKey, set[tuple[str, str]]] = {}
     for name, state in sorted(states.items()):
         for workload in state.workloads:
             if workload.estimate is not None and workload.estimate.capacity is not None:
                 estimated.setdefault(workload.key, {})[name] = workload.estimate.capacity
+                scheduled.setdefault(workload.key, {})[name] = workload.estimate.capacity
+            elif workload.scheduled is not None:
+                scheduled.setdefault(workload.key, {})[name] = workload.scheduled
             for eviction in workload.evictions:
                 until = datetime.fromisoformat(eviction.until).astimezone(UTC)
                 known = evicted.setdefault(workload.key, {})
@@ -42,9 +46,9 @@ def learned_of(states: Mapping[str, MigrationState]) -> dict[ObjectKey, Learned]
     return {
         key: Learned(
             estimated=estimated.get(key, {}),
-            scheduled=estimated.get(key, {}),
+            scheduled=scheduled.get(key, {}),
             evicted=dict(sorted(evicted.get(key, {}).items())),
             trail=tuple(f"{at} {text}" for at, text in sorted(trail.get(key, ()))),
         )
-        for key in sorted({*estimated, *evicted, *trail})
+        for key in sorted({*estimated, *scheduled, *evicted, *trail})
     }

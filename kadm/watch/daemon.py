@@ -144,6 +144,9 @@ class Daemon:
         self._showing.some((key,))
         self._hurry(f"{key} in {member}: {text}")
 
+    def arrived(self, member: str, key: ObjectKey, replicas: int) -> None:
+        self._hurry(f"{replicas} replicas of {key} are ready in {member}")
+
     def failed_over(self, member: str, key: ObjectKey, text: str) -> None:
         self._tally.add(failovers=1)
         self._trail.add("failover", text, severity="warning", member=member, about=str(key))

@@ -32,7 +32,7 @@ from kadm.watch.links import Links
 from kadm.watch.member import MemberWatch
 from kadm.watch.migration import Judgement, Rules, Sight, judge, seconds, text_of
 from kadm.watch.room import Room, fits_or_unknown, read_room
-from kadm.watch.sighting import counts_say, creates_no_more, look, observed
+from kadm.watch.sighting import counts_say, creates_no_more, desired_of, look, observed, ready_of
 from kadm.watch.trail import time_text
 
 _log = logging.getLogger(__name__)
@@ -79,6 +79,9 @@ class Ground(Protocol):
 
     def migrated(self, member: str, key: ObjectKey, text: str) -> None:
         """Something was learned of a workload in a member."""
+
+    def arrived(self, member: str, key: ObjectKey, replicas: int) -> None:
+        """So many replicas of a workload that leaves a full member are ready in this one."""
 
     def failed_over(self, member: str, key: ObjectKey, text: str) -> None:
         """A workload leaves a lost member."""
@@ -191,7 +194,7 @@ class Migrator:
                 if judgement is not None and judgement.probe:
                     room = room or await read_room(await self._ground.links.reader(name))
                     judgement = self._with_room(watch, key, after.get(key), room)
-                self._note(after, key, judgement)
+                self._note(after, key, judgement, self._arrived(watch, key, judgement))
                 if judgement is not None and judgement.event:
                     told.append((key, judgement.event))
                 if judgement is not None and judgement.look_again is not None:
@@ -273,17 +276,37 @@ class Migrator:
         free = fits_or_unknown(room, spec, most=rules.total)
         return judge(estimate, seen, rules, now=_now(), moving=self._ground.moving(key), room=free)
 
-    def _note(self, after: dict[ObjectKey, LearnedWorkload], key: ObjectKey, judgement: Judgement | None) -> None:
+    def _arrived(self, watch: MemberWatch, key: ObjectKey, judgement: Judgement | None) -> int | None:
+        """How many replicas of the workload arrived in a member that takes what a full one cannot run.
+
+        None where that does not count: nothing is full, or its strategy does not ask for it.
+        """
+        policy, live = self._policy(key), watch.objects.get(key)
+        rules = self._rules(key)
+        if policy is None or policy.spec.replicas_strategy != "Binpack" or rules is None or rules.waits:
+            return None
+        full = judgement is not None and judgement.estimate is not None and judgement.estimate.capacity is not None
+        if full or live is None or not self.estimated(key):
+            return None
+        return min(ready_of(live.object), desired_of(live.object))
+
+    def _note(
+        self,
+        after: dict[ObjectKey, LearnedWorkload],
+        key: ObjectKey,
+        judgement: Judgement | None,
+        scheduled: int | None,
+    ) -> None:
         known = after.get(key)
         estimate = judgement.estimate if judgement is not None else None
         evictions = tuple(one for one in known.evictions if seconds(one.until) > _now()) if known is not None else ()
-        if estimate is None and not evictions:
+        if estimate is None and scheduled is None and not evictions:
             after.pop(key, None)
             return
         events = known.events if known is not None else ()
         if judgement is not None and judgement.event:
             events = _with_event(events, judgement.event)
-        after[key] = _learned(key, estimate, evictions, events)
+        after[key] = _learned(key, estimate, evictions, events, scheduled)
 
     async def _remember(
         self,
@@ -304,6 +327,13 @@ class Migrator:
             raise
         for key, text in told:
             self._ground.migrated(watch.name, key, text)
+            for name, other in self._ground.watches.items():
+                if name != watch.name and key in other.objects:
+                    self._look_at((name, key), _now())
+        for key, now in after.items():
+            known = before.of(key)
+            if now.scheduled is not None and (known is None or known.scheduled != now.scheduled):
+                self._ground.arrived(watch.name, key, now.scheduled)
 
     async def _fail_over(self, now: float) -> None:
         """Let workloads leave members that are lost for long enough, and keep away while they are lost."""
@@ -356,6 +386,7 @@ class Migrator:
                     known.estimate if known is not None else None,
                     (*others, eviction),
                     events if renewed else _with_event(events, text),
+                    known.scheduled if known is not None else None,
                 )
                 await self._remember(watch, memory, after, [])
                 written = True
@@ -439,6 +470,7 @@ def _learned(
     estimate: Estimate | None,
     evictions: tuple[Eviction, ...],
     events: tuple[MigrationEvent, ...],
+    scheduled: int | None,
 ) -> LearnedWorkload:
     return LearnedWorkload(
         group=key.group,
@@ -446,6 +478,7 @@ def _learned(
         namespace=key.namespace,
         name=key.name,
         estimate=estimate,
+        scheduled=scheduled,
         evictions=tuple(sorted(evictions, key=lambda one: one.member)),
         events=events,
     )

@@ -56,6 +56,11 @@ def desired_of(workload: JsonObject) -> int:
     return 1 if replicas is None else int(replicas)
 
 
+def ready_of(workload: JsonObject) -> int:
+    """How many of its replicas are ready."""
+    return int((workload.get("status") or {}).get("readyReplicas") or 0)
+
+
 async def look(connection: Connection, workload: JsonObject, *, missing_since: float | None) -> Sight:
     """What its pods do. ``missing_since`` is when pods were first seen to be missing although all others are ready.
 

@@ -392,6 +392,26 @@ def test_a_pause_of_a_rollout_waits_for_a_person(fleet: Fleet, tools: Tools) -> 
         assert values(tools) == ["third", "second", "second"]
 
 
+def test_what_does_not_fit_is_packed_elsewhere(fleet: Fleet, tools: Tools) -> None:
+    packs = migrate().replace("schedulingMode: Divide", "schedulingMode: Divide\n  replicasStrategy: Binpack")
+    root = fleet({"manifests/web.yaml": web(4), "policies/migrate.yaml": packs.replace("{weight: 1}", "{}")})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: _or_0(tools) == 4)
+        tools.kubectl("member1", "cordon", "node-0")
+        (root / "manifests/web.yaml").write_text(web(7))
+        daemon.wait_for("migration", "of 7 replicas do not run")
+        daemon.wait_until(lambda: _or_0(tools) == 7)
+
+        def placed() -> int:
+            found = [tools.kubectl(member, "get", "deployment/web", "-o", "json", code=None) for member in MEMBERS]
+            return sum(said.json["spec"]["replicas"] for said in found if said.code == 0)
+
+        daemon.wait_until(lambda: placed() == 7, "what waited is given up once it has arrived elsewhere")
+        daemon.wait_until_settled()
+        assert (placed(), _or_0(tools)) == (7, 7)
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+
+
 NODE_DOWN = {
     "status": {
         "conditions": [
