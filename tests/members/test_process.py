@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 from kadm.members.process import has_died, this_run
 
@@ -42,3 +44,16 @@ def test_a_pid_that_was_given_to_another_process_is_dead() -> None:
 
 def test_two_runs_of_one_process_differ() -> None:
     assert this_run().identity != this_run().identity
+
+
+def test_a_process_that_proc_hides_is_not_called_dead(tmp_path: Path) -> None:
+    """As under hidepid or ProtectProc=: /proc tells of this machine, but not of the holder."""
+    boot = tmp_path / "sys/kernel/random"
+    boot.mkdir(parents=True)
+    (boot / "boot_id").write_text("boot\n")
+    (tmp_path / "self/ns").mkdir(parents=True)
+    (tmp_path / "self/ns/pid").symlink_to("pid:[1]")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    marks = [f"boot/pid:[1]/{pid}/1" for pid in (os.getpid(), gone.pid)]
+    assert [has_died(mark, proc=tmp_path) for mark in marks] == [False, True]
