@@ -78,6 +78,7 @@ def summary_line(plan: Plan) -> str:
     replicas = sum(one.replicas or 0 for one in plan.unplaced)
     rest = [
         (len(plan.held), "held back"),
+        (summary.contested, "contested"),
         (sum(map(len, plan.frozen.values())), "frozen"),
         (sum(one.replicas is None for one in plan.unplaced), "placed nowhere"),
         (replicas, "replica placed nowhere" if replicas == 1 else "replicas placed nowhere"),

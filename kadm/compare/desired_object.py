@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kadm.compare.adoption import Lost, fields_to_fold, foldable, in_template, lost
 from kadm.compare.difference import Difference, differences, field_changes, leaves, same, taken_from
+from kadm.compare.field_path import found_in
 from kadm.compare.field_set import FieldSet, locate, shown, union
 from kadm.compare.findings import Findings, Terms
 from kadm.compare.finished import has_finished
@@ -23,7 +24,7 @@ from kadm.compare.secrecy import is_secret, masked
 from kadm.compare.standing import Mark, Standing, kept_out, marked_by_another, standing
 from kadm.errors import Problem
 from kadm.model.applyset import PART_OF
-from kadm.model.desired import DesiredObject
+from kadm.model.desired import DesiredObject, LeftField
 from kadm.model.live import DryRun
 from kadm.model.objects import JsonObject, ObjectKey, at, path_text
 from kadm.model.plan import Action, Change, FieldChange, Held, Preparation
@@ -38,7 +39,8 @@ class _Seen(Struct, frozen=True, kw_only=True):
     """One live object beside what is desired of it, and what the two have to do with each other.
 
     ``fold`` are managers whose entries become kadm's; ``gone`` the fields that this removes; ``stays`` those of the pod
-    template that it leaves; ``left_behind`` those that the apply alone would leave.
+    template that it leaves; ``left_behind`` those that the apply alone would leave; ``contested`` those that others set
+    back each time.
     """
 
     wanted: DesiredObject
@@ -53,6 +55,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
     stays: tuple[Lost, ...]
     left_behind: tuple[Lost, ...]
     strikes: bool
+    contested: tuple[LeftField, ...]
 
     @property
     def key(self) -> ObjectKey:
@@ -180,6 +183,7 @@ def _seen(
         stays=tuple(one for one in removed if not prune and in_template(wanted.key, one.elements)),
         left_behind=tuple(behind),
         strikes=bool(strikes),
+        contested=_contested(wanted, live),
     )
 
 
@@ -211,7 +215,7 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
             elif change.fields or change.prepare is not None or not _settled(seen, terms.manager):
                 found.changes.append(_as(change, "own"))
             else:
-                found.unchanged += 1
+                found.unchanged += not seen.contested
                 found.unproved.append(seen.key)
         case "foreign":
             change = _as(change, "adopt")
@@ -383,20 +387,32 @@ def _refused(
 
 
 def _contests(found: Findings, seen: _Seen, terms: Terms) -> None:
-    """Report the fields that kadm gave up on, where they are not what git says."""
-    for one in seen.wanted.left:
-        if one.contested:
-            found.problems.append(
-                Problem(
-                    what=f"{path_text(one.path)} is contested, and left as it is",
-                    severity="warning",
-                    where=seen.wanted.location,
-                    member=terms.member,
-                    object=str(seen.key),
-                    why=one.why,
-                    hint="stop the other writer, leave the field to it (spec.ignore in kadm.yaml), or --take-over it",
-                )
+    """Report the fields that kadm gave up on, where they are not what git says: no apply makes them so."""
+    found.contested += bool(seen.contested)
+    for one in seen.contested:
+        found.problems.append(
+            Problem(
+                what=f"{path_text(one.path)} is contested, and left as it is",
+                where=seen.wanted.location,
+                member=terms.member,
+                object=str(seen.key),
+                why=one.why,
+                hint="stop the other writer, leave the field to it (spec.ignore in kadm.yaml), or --take-over it",
             )
+        )
+
+
+def _contested(wanted: DesiredObject, live: JsonObject) -> tuple[LeftField, ...]:
+    """The fields that others set back each time, where they hold something else than git says."""
+    said = whole(wanted)
+    return tuple(
+        one
+        for one in wanted.left
+        if one.contested
+        and not same(
+            [at(said, path) for path in found_in(said, one.path)], [at(live, path) for path in found_in(live, one.path)]
+        )
+    )
 
 
 def _held_by_appliers(change: Change, appliers: Sequence[str]) -> Held:

@@ -33,13 +33,15 @@ class MemberComparison(Struct, frozen=True, kw_only=True):
 
     ``gone`` are recorded objects that are no longer there: only the record lets them go. ``found`` are recorded intents
     whose object turned out to be there, made by kadm: key → uid, for the record to confirm. ``unproved`` are unchanged
-    objects that took a dry run to know: the next apply stamps them.
+    objects that took a dry run to know: the next apply stamps them. ``contested`` counts the objects with fields that
+    kadm gave up on: they are not unchanged.
     """
 
     member: str
     changes: tuple[Change, ...] = ()
     held: tuple[Held, ...] = ()
     unchanged: int = 0
+    contested: int = 0
     gone: tuple[ObjectKey, ...] = ()
     found: Mapping[ObjectKey, str] = {}
     unproved: tuple[ObjectKey, ...] = ()
@@ -59,6 +61,7 @@ class Findings:
         self.problems: list[Problem] = []
         self.frozen: dict[ObjectKey, str] = {}
         self.unchanged = 0
+        self.contested = 0
 
     def freeze(self, key: ObjectKey, why: str, *problems: Problem) -> None:
         """The object stays as it is, and why."""
@@ -72,6 +75,7 @@ class Findings:
             changes=tuple(sorted(self.changes, key=lambda change: change.key)),
             held=tuple(sorted(self.held, key=lambda held: held.change.key)),
             unchanged=self.unchanged,
+            contested=self.contested,
             gone=tuple(self.gone),
             found=dict(sorted(self.found.items())),
             unproved=tuple(self.unproved),

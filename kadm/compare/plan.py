@@ -36,7 +36,11 @@ def make_plan(
         placements=placements(desired),
         moves=moves(decisions, {name: state.record for name, state in observation.read.items()}),
         waves=waves,
-        summary=_summary(changes, unchanged=sum(comparison.unchanged for comparison in ordered)),
+        summary=_summary(
+            changes,
+            unchanged=sum(comparison.unchanged for comparison in ordered),
+            contested=sum(comparison.contested for comparison in ordered),
+        ),
         unread=tuple(unread.problem for unread in observation.unread.values()),
         unplaced=_unplaced(decisions, desired),
         frozen={comparison.member: comparison.frozen for comparison in ordered if comparison.frozen},
@@ -60,8 +64,8 @@ def _unplaced(decisions: Decisions, desired: Desired) -> tuple[Unplaced, ...]:
     return tuple(sorted(found, key=lambda one: one.key))
 
 
-def _summary(changes: Sequence[Change], *, unchanged: int) -> Summary:
+def _summary(changes: Sequence[Change], *, unchanged: int, contested: int) -> Summary:
     counts: Mapping[str, int] = {
         action: sum(change.action == action for change in changes) for action in sorted({c.action for c in changes})
     }
-    return Summary(unchanged=unchanged, **counts)
+    return Summary(unchanged=unchanged, contested=contested, **counts)

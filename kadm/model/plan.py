@@ -115,7 +115,11 @@ class Unplaced(Struct, frozen=True, kw_only=True):
 
 
 class Summary(Struct, frozen=True, kw_only=True):
-    """Counts of changes by action over all members; ``unchanged`` counts desired objects that need nothing."""
+    """Counts of changes by action over all members.
+
+    ``unchanged`` counts desired objects that need nothing; ``contested`` those with fields that somebody else set back
+    each time, which are left as they are and not as git says.
+    """
 
     create: int = 0
     update: int = 0
@@ -125,6 +129,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     own: int = 0
     recreate: int = 0
     unchanged: int = 0
+    contested: int = 0
 
 
 class Plan(Struct, frozen=True, kw_only=True):

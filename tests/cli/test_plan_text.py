@@ -138,6 +138,11 @@ def test_many_members(action: Any, where: str) -> None:
             id="what is held back is not as the repository says",
         ),
         pytest.param(
+            Plan(fleet="shop", commit="", summary=Summary(unchanged=20, contested=1)),
+            "Plan: nothing to do; 20 unchanged, 1 contested.",
+            id="nor is what is contested",
+        ),
+        pytest.param(
             a_plan(unchanged=3, frozen={"eu": {a_key("web"): "refused"}, "us": {a_key("web"): "refused"}}),
             "Plan: nothing to do; 3 unchanged, 2 frozen.",
             id="nor is what is frozen",

@@ -223,14 +223,20 @@ def test_a_contested_field_is_reported_and_left(fleet: SmallFleet) -> None:
         fleet.apply()
     fleet.member.merge(wanted, {"data": {"k": "mine"}})
     for _ in range(2):
-        plan = fleet.plan()
+        plan = fleet.plan(code=1)
         said = [one["what"] for one in plan["problems"]]
-        assert (plan["changes"], said) == ([], ["data.k is contested, and left as it is"])
-        fleet.apply()
+        counts = plan["summary"]["unchanged"], plan["summary"]["contested"]
+        assert (plan["changes"], said, counts) == ([], ["data.k is contested, and left as it is"], (1, 1))
+        quiet = fleet.kadm("apply", "--yes", "-q", code=1)
+        assert (quiet.out, "data.k is contested" in quiet.err) == ("", True)
+    assert fleet.kadm("plan", code=1).out == "Plan: nothing to do; 1 unchanged, 1 contested.\n"
     assert fleet.member.get(wanted)["data"] == {"k": "mine"}
     assert fleet.actions("--take-over", "kubectl-edit") == {"ConfigMap/c": "update"}
     fleet.write(config(fleet.name, data={"k": "new"}))
     assert fleet.actions() == {"ConfigMap/c": "update"}, "git wants something else now"
+    fleet.write(wanted)
+    fleet.member.merge(wanted, {"data": {"k": "v"}})
+    assert fleet.plan()["summary"]["contested"] == 0, "the other writer gave in"
 
 
 def labels(fleet: SmallFleet) -> dict[str, str]:
