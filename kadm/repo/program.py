@@ -95,7 +95,9 @@ def _collected(process: subprocess.Popen[bytes], *, timeout_s: float, max_bytes:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the process and all that it started, where something is left of it."""
+    """Ends the process and all that it started, unless it was waited for: then its number may be another's by now."""
+    if process.returncode is not None:
+        return
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:  # all of it has ended
