@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kadm.cli.command_line import EPILOG
 from kadm.cli.exit_code import MEANINGS, ExitCode, exit_code
-from kadm.cli.main import EPILOG
 from kadm.errors import Problem
 
 ERROR = Problem(what="it broke")

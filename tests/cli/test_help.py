@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from kadm.cli.main import app
+from kadm.cli.command_line import app
 
 NO_FLEET = {"kadm completion", "kadm convert karmada", "kadm help"}
 """Commands that are about no fleet."""

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from kadm.cli import completing
-from kadm.cli.main import app
+from kadm.cli.command_line import app
 from kadm.cli.name_scan import FleetNames, Name, entries, fleet_names, names_in
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import typer
 
+from kadm.cli.command_line import app
 from kadm.cli.exit_code import MEANINGS
 from kadm.cli.help_topic import text, topics
-from kadm.cli.main import app, main
+from kadm.cli.main import main
 from kadm.model.override import Overriders
 from kadm.model.policy import PropagationPolicySpec, RescheduleWhen
 from kadm.repo.json_schemas import json_schemas

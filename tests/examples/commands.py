@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from kadm.cli.main import app
+from kadm.cli.command_line import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
