@@ -27,16 +27,20 @@ spec:
         pytest.param(
             "{kind: Deployment}",
             [
-                "kadm.yaml:6:5: a rule of spec.ignore needs a path, or a manager"
-                " (kadm.io/suspend leaves an object alone as a whole)"
+                (
+                    "kadm.yaml:6:5: a rule of spec.ignore needs a path, or a manager"
+                    " (kadm.io/suspend leaves an object alone as a whole)"
+                )
             ],
             id="neither",
         ),
         pytest.param(
             "{path: 'spec..x'}",
             [
-                "kadm.yaml:6:12: the path of a rule of spec.ignore cannot be read: 'spec..x' is no path:"
-                " see what begins with '..x' (for example spec.template.spec.containers[name=app].image)"
+                (
+                    "kadm.yaml:6:12: the path of a rule of spec.ignore cannot be read: 'spec..x' is no path:"
+                    " see what begins with '..x' (for example spec.template.spec.containers[name=app].image)"
+                )
             ],
             id="no path",
         ),
