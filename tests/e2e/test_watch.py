@@ -248,10 +248,15 @@ def test_a_member_that_is_lost_and_back_costs_nothing(fleet: Fleet, sandbox: Pat
     assert uids(tools) == before, "nothing was moved, deleted or made anew"
 
 
+SINGLE = '{name: single, annotations: {kadm.io/singleton: "true"},'
+
+
 def test_a_lost_member_is_left_where_its_policy_says_so(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
     root = fleet(
         {
             "manifests/web.yaml": web(6),
+            "manifests/single.yaml": web(3).replace("web", "single").replace("{name: single,", SINGLE),
+            "manifests/c.yaml": config("x"),
             "policies/migrate.yaml": migrate(annotations="{kadm.io/fail-over-after: 2s}"),
         }
     )
@@ -266,6 +271,14 @@ def test_a_lost_member_is_left_where_its_policy_says_so(fleet: Fleet, sandbox: P
             )
 
         daemon.wait_until(lambda: elsewhere() == 6)
+        inject(sandbox, "member2", [])
+        daemon.wait_for("back")
+        gone = ("get", "deployment/web", "--ignore-not-found", "-o", "name")
+        daemon.wait_until(lambda: tools.kubectl("member2", *gone).out == "", "it left the member, and leaves it now")
+        daemon.wait_until_settled()
+        assert elsewhere() == 6
+        assert [tools.get(name, "deployment/single")["spec"]["replicas"] for name in MEMBERS] == [1, 1, 1]
+        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
 
 
 def test_sighup_looks_at_git_at_once(fleet: Fleet, tools: Tools) -> None:
