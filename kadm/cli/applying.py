@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kadm.model.planned import Planned
 
 
+FLAGS_NAMED = 3
+"""So many flags are named in one line; the plan names all."""
+
 DONE: dict[Action, str] = {
     "create": "created",
     "update": "updated",
@@ -120,6 +123,8 @@ async def run_apply(
         _tell(console, plan, report)
     told = () if as_json else (*plan.problems, *plan.unread)
     console.problems(problem for problem in _problems(report) if problem not in told)
+    if report.held and (as_json or console.verbosity >= 0):  # else each is told, for no plan is shown
+        console.problems([_all_held(report.held)])
     if stop.asked and any(one.result != "done" for one in report.results):
         return ended.code
     return exit_code(
@@ -157,6 +162,19 @@ def _held(held: Sequence[Held]) -> list[Problem]:
         )
         for (member, action, why, flag), names in alike.items()
     ]
+
+
+def _all_held(held: Sequence[Held]) -> Problem:
+    """All that guards hold back, in one line: why the exit code is not 0, for whom stdout is far away."""
+    flags = list(dict.fromkeys(one.flag for one in held if one.flag != "none"))
+    more = len(flags) - FLAGS_NAMED
+    named_flags = "; ".join(flags[:FLAGS_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    names = dict.fromkeys(f"{one.change.action} {named(one.change.key)}" for one in held)
+    return Problem(
+        what=f"{len(held)} change{'s are' if len(held) > 1 else ' is'} held back",
+        why=listed(list(names)),
+        hint=f"to permit: {named_flags}" if flags else "nothing permits it",
+    )
 
 
 def _problems(report: Report) -> list[Problem]:

@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 MEANINGS = {
     ExitCode.FINE: "fine, or no change",
-    ExitCode.ERROR: "an error, wrong usage included",
+    ExitCode.ERROR: "an error, wrong usage and what apply holds back included",
     ExitCode.CHANGES: "only with plan --detailed-exitcode: there are changes",
     ExitCode.STALE: "the saved plan is stale",
     ExitCode.PARTIAL: "partial: some members were not read or written, the rest is done",

@@ -762,3 +762,14 @@ def test_a_deletion_carries_the_uid_and_what_goes_with_it(fleet: SmallFleet) -> 
     fleet.apply()
     (sent,) = (one for one in fleet.shared.audit.requests if one.method == "DELETE" and "/leases/" not in one.path)
     assert (sent.body["preconditions"], sent.body["propagationPolicy"]) == ({"uid": uid}, "Background")
+
+
+@pytest.mark.parametrize("flags", [[], ["-o", "json"]], ids=["text", "json"])
+def test_what_is_held_back_is_told_on_stderr_too(fleet: SmallFleet, flags: list[str]) -> None:
+    fleet.write(*configs(fleet, "abc"), annotated(config(fleet.name, "d"), kadm_protect="true"))
+    fleet.apply("--allow-deletes", "1")
+    fleet.write(*configs(fleet, "abc"))
+    said = fleet.kadm("apply", "--yes", *flags, code=1)
+    assert said.err == (
+        f"error: 1 change is held back: delete ConfigMap {fleet.name}/d (to permit: --allow-protected)\n"
+    )
