@@ -33,9 +33,11 @@ from kadm.members.autoscalers import read_autoscaled, scaled_by
 from kadm.members.connection import Connection
 from kadm.members.contents import foreign_or_unknown
 from kadm.members.live import read_live, served
+from kadm.members.record import RecordLost
 from kadm.members.secret_key import read_secret_key
 from kadm.members.stamps import read_stamps
 from kadm.members.together import together
+from kadm.members.traces import is_trace
 from kadm.model.applyset import applyset_id
 from kadm.model.desired import DesiredMember, DesiredObject
 from kadm.model.live import DryRun, LiveMember, RawObject
@@ -66,7 +68,7 @@ async def compare_in_member(
 ) -> Compared:
     """What would change in one member; of ``targets`` alone, and of the namespaces that they need, if there are any.
 
-    Raises MemberError where the member does not answer.
+    Raises MemberError where the member does not answer, RecordLost where its record is gone.
     """
     record = state.record
     wanted = desired
@@ -79,6 +81,7 @@ async def compare_in_member(
     reading = _Reading(connection, state, repo, permissions, wanted, recorded)
     await reading.begin()
     live = await reading.live()
+    reading.refuse_lost_record(live)
     wanted = reading.reduced(live)
     terms = reading.terms(live)
     answers: dict[ObjectKey, DryRun] = {}
@@ -150,6 +153,14 @@ class _Reading:
         versions = {key: entry.version for key, entry in self._recorded.items()}
         versions |= {one.key: one.version for one in self._wanted.objects}
         return await read_live(self._connection, self._state, versions, set_id=self._set_id, settled=self._is_settled)
+
+    def refuse_lost_record(self, live: LiveMember) -> None:
+        """Raises RecordLost where the member holds no record, and live objects show that it did."""
+        fleet = self._repo.fleet
+        if self._state.record is None and any(
+            is_trace(obj, set_id=self._set_id, manager=fleet.field_manager) for obj in live.objects.values()
+        ):
+            raise RecordLost(self._state.name, fleet.name)
 
     def reduced(self, live: LiveMember) -> DesiredMember:
         """What the member must hold, without what is left to others there."""

@@ -11,8 +11,8 @@ from kadm.members.connection import Connection
 from kadm.members.discovery import Discovered, discover
 from kadm.members.identity import IDENTITY_NAMESPACE, Readiness, read_readiness, read_uid, read_version
 from kadm.members.record import RecordLost, read_record
-from kadm.members.stamps import has_stamps
 from kadm.members.together import together
+from kadm.members.traces import has_traces
 from kadm.model.observation import MemberState, Observation
 
 
@@ -28,7 +28,7 @@ async def observe_member(connection: Connection, fleet: str, *, capacity: bool =
     if capacity:
         parts["capacity"] = read_capacity(connection)
     read = await together({**parts, **_about_itself(connection)})
-    if read["record"] is None and await has_stamps(connection, fleet):
+    if read["record"] is None and await has_traces(connection, fleet, read["discovery"].resources):
         raise RecordLost(connection.name, fleet)
     return _state(connection, uid, read)
 

@@ -9,6 +9,7 @@ from kadm.members import resources
 from kadm.members.connection import Connection
 from kadm.members.record import read_record_of_any_member, record_name
 from kadm.members.together import together
+from kadm.members.traces import is_placed
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.objects import JsonObject, at
 from kadm.model.observation import ApiResource, MemberState
@@ -43,7 +44,7 @@ async def propose_record(connection: Connection, state: MemberState, fleet: str,
     workloads: dict[str, RecordedWorkload] = {}
     for resource, live in zip(preferred.values(), listed.values(), strict=True):
         for obj in live:
-            if _is_the_fleets(obj, manager):
+            if is_placed(obj, manager=manager):
                 entry = _entry(resource, obj)
                 if found.setdefault(entry.uid, entry) is entry:  # one object may be served by two groups
                     workloads.update(_workload(entry, obj, state.name))
@@ -84,15 +85,6 @@ def _workload(entry: RecordedObject, live: JsonObject, member: str) -> dict[str,
         group=entry.group, kind=entry.kind, namespace=entry.namespace, name=entry.name, replicas=replicas, blocks=blocks
     )
     return {entry.uid: found}
-
-
-def _is_the_fleets(obj: JsonObject, manager: str) -> bool:
-    metadata = obj["metadata"]
-    applied = any(
-        (entry.get("manager"), entry.get("operation")) == (manager, "Apply")
-        for entry in metadata.get("managedFields") or ()
-    )
-    return applied and not metadata.get("ownerReferences")
 
 
 def _entry(resource: ApiResource, obj: JsonObject) -> RecordedObject:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.small_fleet import Shared, SmallFleet, config, deployment, namespace, shared_sandbox, small_fleet
+from kadm.sandbox.faults import Fault
+from tests.e2e.small_fleet import Member, Shared, SmallFleet, config, deployment, namespace, shared_sandbox, small_fleet
 
 pytestmark = pytest.mark.e2e
 
@@ -49,6 +51,13 @@ def objects(fleet: SmallFleet, member: str) -> dict[str, str]:
     """``Kind/name`` → origin, as the record says; an intent has a question mark."""
     shown = fleet.kadm("record", "show", member, "-o", "json").json
     return {f"{one['kind']}/{one['name']}": one["origin"] + "?" * (not one["uid"]) for one in shown["objects"]}
+
+
+def until_gone(member: Member, obj: dict[str, Any]) -> None:
+    give_up = time.monotonic() + 10
+    while member.get(obj) is not None:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
 
 
 def of(name: str) -> dict[str, str]:
@@ -92,6 +101,36 @@ def test_a_lost_record_freezes_and_is_rebuilt(fleet: SmallFleet, lost: list[str]
     assert {name: one["metadata"]["generation"] for name, one in after.items()} == {
         name: one["metadata"]["generation"] for name, one in before.items()
     }
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        pytest.param((), id="observed"),
+        pytest.param(("Namespace", "ConfigMap", "Deployment"), id="seen in the comparison, for nothing may be listed"),
+    ],
+)
+def test_a_lost_namespace_of_the_records_freezes_too(fleet: SmallFleet, without: tuple[str, ...]) -> None:
+    gone = fleet.shared.members["member1"]
+    gone.delete(namespace("kadm-system"))
+    until_gone(gone, namespace("kadm-system"))
+    paths = "|".join(f"/{one.lower()}s\\?" for one in without)
+    try:
+        if without:
+            fleet.shared.fault("member1", Fault(mode="status", status=403, path=paths, methods=("GET",)))
+        plan = fleet.plan(code=4)
+        assert [(one["member"], one["what"]) for one in plan["unread"]] == [
+            ("member1", f"the record of fleet {fleet.name} is gone")
+        ]
+        assert plan["unread"][0]["hint"] == "kadm record rebuild member1 writes a new one from what is live"
+        fleet.apply("--adopt-all", code=4)
+        assert gone.get(record(fleet)) is None
+    finally:
+        fleet.shared.fault("member1")
+    fleet.kadm("record", "rebuild", "member1", "--yes")
+    fleet.apply()
+    fleet.plan("--detailed-exitcode")
+    assert objects(fleet, "member1") == of(fleet.name)
 
 
 def test_a_rebuilt_record_needs_nothing_more(fleet: SmallFleet) -> None:
@@ -147,6 +186,7 @@ def test_a_member_that_left_and_joins_again_lost_nothing(fleet: SmallFleet) -> N
     file = fleet.root / "clusters/member2.yaml"
     text = file.read_text()
     fleet.kadm("unjoin", "member2", "--delete", "--yes")
+    until_gone(fleet.shared.members["member2"], namespace(fleet.name))
     file.write_text(text)
     fleet.apply("--adopt-all")
     fleet.plan("--detailed-exitcode")
