@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kadm.compare.adoption import Lost, fields_to_fold, foldable, in_template, lost
+from kadm.compare.blame import with_blame
 from kadm.compare.difference import Difference, differences, field_changes, leaves, same, taken_from
 from kadm.compare.field_path import found_in
 from kadm.compare.field_set import FieldSet, locate, shown, union
@@ -332,9 +333,7 @@ def _refused(
     terms: Terms,
 ) -> None:
     """The member does not take the object: frozen with the reason, or recreated where the object permits that."""
-    problem = answer.problem
-    if problem is not None and problem.where is None:
-        problem = replace(problem, where=wanted.location)
+    problem = with_blame(answer.problem, wanted, answer.faults) if answer.problem is not None else None
     immutable = immutable_fields(answer.faults, secret=is_secret(wanted.key))
     if live is None or not immutable:
         found.freeze(wanted.key, "the member refuses it", *((problem,) if problem is not None else ()))
