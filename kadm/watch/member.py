@@ -22,8 +22,9 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from msgspec import Raw
+from msgspec.structs import replace
 
-from kadm.errors import KadmError, MemberError, MemberRefused, Problem
+from kadm.errors import KadmError, MemberError, MemberRefused, MemberUnreachable, Problem
 from kadm.members.connection import Connection
 from kadm.members.lease import read_lease
 from kadm.members.observe import observe_member
@@ -77,8 +78,9 @@ class Told(Protocol):
 class MemberWatch:
     """What is known of one member. Everything is replaced as a whole, so that readers see it consistent.
 
-    ``state`` is what was observed last, None before the first answer; ``objects`` what is kept of the objects that bear
-    kadm's label, ``pods`` the waiting pods while ``want`` asks for them. ``problem`` None: it is reachable.
+    ``state`` is what was observed last, None before the first answer; the record in it is without what it lists.
+    ``objects`` is what is kept of the objects that bear kadm's label, ``pods`` the waiting pods while ``want`` asks for
+    them. ``problem`` None: it is reachable.
     """
 
     def __init__(
@@ -101,6 +103,8 @@ class MemberWatch:
         self.synced = False
         self.since = datetime.now(UTC)
         self.heard: datetime | None = None
+        self.silent_since: datetime | None = None
+        """Since when nothing was answered, as far as was tried; None while there are answers, be they refusals."""
         self.first_try = asyncio.Event()
         """Set once it was read in full, or could not be reached."""
         self._fleet = fleet
@@ -113,6 +117,7 @@ class MemberWatch:
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._kinds: frozenset[tuple[str, str, str]] = frozenset()
+        self._recorded: frozenset[tuple[str, str, str]] = frozenset()
         self._pods_wanted = False
         self._wanted = asyncio.Event()
         self._pending: set[str] = set()
@@ -161,20 +166,24 @@ class MemberWatch:
             except TimeoutError:
                 continue
 
-    async def observe(self) -> None:
-        """Read who it is and what is recorded there anew. Raises MemberError."""
-        connection = await self._connect()
-        self.state = await observe_member(connection, self._fleet)
-        self._hear()
-
     async def _watched(self, failures: Failures) -> None:
         connection = await self._connect()
-        self.state = await observe_member(connection, self._fleet)
+        await self._observe(connection)
         self._hear()
         self.synced = False
         async with open_watches(connection) as watches, asyncio.TaskGroup() as group:
             group.create_task(self._pulse(connection), name=f"pulse of {self.name}")
             group.create_task(self._streams(connection, watches, group, failures), name=f"streams of {self.name}")
+
+    async def _observe(self, connection: Connection) -> None:
+        """Read who it is, what it serves, and of what types kadm placed objects there; the record itself is not kept:
+        plans read it anew, and it may be large."""
+        state = await observe_member(connection, self._fleet)
+        record = state.record
+        if record is not None:
+            self._recorded = frozenset((entry.group, entry.version, entry.kind) for entry in record.objects)
+            record = replace(record, objects=(), workloads=())
+        self.state = replace(state, record=record)
 
     async def _streams(
         self, connection: Connection, watches: Watches, group: asyncio.TaskGroup, failures: Failures
@@ -186,7 +195,7 @@ class MemberWatch:
             self._wanted.clear()
             missing = self._not_served()
             if missing - missed:  # a CRD may have come since it was asked what it serves
-                self.state = await observe_member(connection, self._fleet)
+                await self._observe(connection)
                 missed = self._not_served()
             wanted = self._resources()
             for name in running.keys() - wanted.keys():
@@ -209,9 +218,7 @@ class MemberWatch:
     def _resources(self) -> dict[str, tuple[ApiResource, Selection]]:
         """Stream name → what it reads: the types in use that the member serves, the record, and waiting pods."""
         assert self.state is not None, "it was observed"
-        kinds = set(self._kinds)
-        if self.state.record is not None:
-            kinds |= {(entry.group, entry.version, entry.kind) for entry in self.state.record.objects}
+        kinds = self._kinds | self._recorded
         found = {
             f"{one.plural}.{one.version}.{one.group}": (one, self._selection)
             for one in self.state.api_resources
@@ -375,6 +382,10 @@ class MemberWatch:
 
     def _lose(self, error: KadmError) -> None:
         first = self.problem is None
+        if not isinstance(error, MemberUnreachable):
+            self.silent_since = None
+        elif self.silent_since is None:
+            self.silent_since = datetime.now(UTC)
         self.problem = error.problem
         self.synced = False
         self._pending.clear()
@@ -388,6 +399,7 @@ class MemberWatch:
 
     def _hear(self) -> None:
         self.heard = datetime.now(UTC)
+        self.silent_since = None
 
 
 def _type(resource: ApiResource) -> tuple[str, str]:

@@ -40,6 +40,9 @@ _log = logging.getLogger(__name__)
 SPACING_S = 1.0
 """A workload in a member is looked at no more often."""
 
+LOOK_AGAIN_S = 30.0
+"""While a member is lost, fail-over is considered so often at least."""
+
 MOST_EVENTS = 20
 SHORTEST_EVICTION_S = 600.0
 _EVICTION_WRITERS = 3
@@ -338,7 +341,9 @@ class Migrator:
     async def _fail_over(self, now: float) -> None:
         """Let workloads leave members that are lost for long enough, and keep away while they are lost."""
         watches = self._ground.watches
-        lost = {name: watch.since.timestamp() for name, watch in watches.items() if watch.problem is not None}
+        lost = {
+            name: watch.silent_since.timestamp() for name, watch in watches.items() if watch.silent_since is not None
+        }
         self._fail_over_at = None
         candidates = self._candidates()
         if not candidates:
@@ -352,6 +357,8 @@ class Migrator:
             self._ground.doubts(found.doubt)
         self._doubt = found.doubt
         again = [found.look_again] if found.look_again is not None else []
+        if any(watch.problem is not None for watch in watches.values()):
+            again.append(now + LOOK_AGAIN_S)  # one that refuses may fall silent
         after_s = {one.key: one.after_s for one in candidates}
         going = list(found.leaving)
         for key, by_member in evictions.items():

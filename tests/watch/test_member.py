@@ -14,7 +14,9 @@ from aiohttp import web
 
 from kadm.errors import Problem
 from kadm.members.connection import Connection
+from kadm.members.record import write_record
 from kadm.model.objects import JsonObject, ObjectKey
+from kadm.model.record import Record
 from kadm.watch.member import MemberWatch
 from kadm.watch.seen import Seen
 from tests.members.fake_member import FakeMember, a_cluster, always_json, run, serving, status
@@ -120,7 +122,11 @@ class Scene:
 
 @asynccontextmanager
 async def watched(cluster: Cluster) -> AsyncIterator[Scene]:
+    cluster.fake.add("/api/v1/namespaces/kadm-system", {"metadata": {"name": "kadm-system"}})
     async with serving(cluster.fake), cluster.fake.connection(read_only=True) as connection:
+        async with cluster.fake.connection() as writer:
+            await write_record(writer, Record(fleet="shop", member_uid="uid-eu"))
+        cluster.fake.requests.clear()
 
         async def connect() -> Connection:
             return connection
@@ -191,6 +197,7 @@ def test_a_forgotten_version_costs_a_list_and_nothing_is_missed() -> None:
 def test_a_member_that_refuses_is_lost_and_found(code: int) -> None:
     async def body(it: Scene) -> None:
         await it.until(lambda: it.told.heard == ["lost"])
+        assert it.watch.silent_since is None, "it answers, so nothing may leave it"
         assert (it.watch.reachable, it.watch.first_try.is_set()) == (False, True)
         assert set(it.watch.counts.failures) == {str(code)}
         it.cluster.refuse = 0
@@ -214,9 +221,11 @@ def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
         lease = "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases/kadm-shop"
         it.cluster.fake.answers["GET", lease] = silence
         await it.until(lambda: not it.watch.reachable)
+        assert it.watch.silent_since is not None
         assert it.told.heard == ["synced", "lost"]
         del it.cluster.fake.answers["GET", lease]
         await it.until(lambda: it.watch.reachable)
+        assert it.watch.silent_since is None
 
     scene(body)
 
