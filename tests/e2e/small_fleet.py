@@ -82,17 +82,24 @@ class Member:
         """A merge patch, as a person at kubectl sends it."""
         return self.send("PATCH", f"{place(obj)}?fieldManager={manager}", patch, "application/merge-patch+json")
 
+    def scale(self, obj: Obj, replicas: int, manager: str) -> Any:
+        """Set the replicas as an autoscaler does, by the scale subresource."""
+        path = f"{place(obj)}/scale?fieldManager={manager}"
+        return self.send("PATCH", path, {"spec": {"replicas": replicas}}, "application/merge-patch+json")
+
     def delete(self, obj: Obj) -> Any:
         return self.send("DELETE", f"{place(obj)}?propagationPolicy=Background")
 
 
 @dataclass
 class Shared:
-    """The sandbox of a module, the audit in front of it, and its members past it."""
+    """The members of a module, the audit in front of them, and the way past it. ``directory`` is their sandbox's."""
 
     directory: Path
     audit: Audit
     members: dict[str, Member]
+    prefix: str = "f"
+    """Of the names of the fleets."""
     fleets: int = 0
 
     def fault(self, member: str, *faults: Fault) -> None:
@@ -152,23 +159,28 @@ def shared_sandbox(directory: Path, *, members: int = 1) -> Iterator[Shared]:
     sandbox = directory / "sandbox"
     up(sandbox, SandboxOptions(members=members, start_delay_s=0.02, ready_delay_s=0.02))
     try:
-        config = yaml.safe_load((sandbox / "kubeconfig").read_text(encoding="utf-8"))
-        tokens = {one["name"]: one["user"].get("token", "") for one in config["users"]}
-        users = {one["context"]["cluster"]: one["context"]["user"] for one in config["contexts"]}
-        found = {
-            one["name"]: Member(one["cluster"]["server"], tokens[users[one["name"]]]) for one in config["clusters"]
-        }
-        with audited(sandbox, directory) as audit, pytest.MonkeyPatch.context() as patch:
-            patch.setenv("KUBECONFIG", str(audit.kubeconfig))
-            yield Shared(sandbox, audit, found)
+        with shared_members(sandbox, directory) as shared:
+            yield shared
     finally:
         down(sandbox)
+
+
+@contextlib.contextmanager
+def shared_members(running: Path, directory: Path, *, prefix: str = "f") -> Iterator[Shared]:
+    """The members of the kubeconfig in ``running``, which names tokens, behind an audit, as ``shared_sandbox``."""
+    config = yaml.safe_load((running / "kubeconfig").read_text(encoding="utf-8"))
+    tokens = {one["name"]: one["user"].get("token", "") for one in config["users"]}
+    users = {one["context"]["cluster"]: one["context"]["user"] for one in config["contexts"]}
+    found = {one["name"]: Member(one["cluster"]["server"], tokens[users[one["name"]]]) for one in config["clusters"]}
+    with audited(running, directory) as audit, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUBECONFIG", str(audit.kubeconfig))
+        yield Shared(running, audit, found, prefix)
 
 
 def small_fleet(shared: Shared, directory: Path, *, spec: Obj | None = None) -> SmallFleet:
     """A new fleet on the shared sandbox's first member."""
     shared.fleets += 1
-    name = f"f{shared.fleets}"
+    name = f"{shared.prefix}{shared.fleets}"
     (directory / "clusters").mkdir(parents=True)
     (directory / "policies").mkdir()
     (directory / "manifests").mkdir()
@@ -238,4 +250,14 @@ def deployment(namespace: str, name: str = "web", *, replicas: int | None = 2, *
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
             **spec,
         },
+    }
+
+
+def autoscaler(namespace: str, version: str = "v2") -> Obj:
+    """Of the Deployment that ``deployment`` makes, from 1 to 9 replicas."""
+    return {
+        "apiVersion": f"autoscaling/{version}",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 9},
     }

@@ -13,6 +13,7 @@ from tests.e2e.small_fleet import (
     Shared,
     SmallFleet,
     annotated,
+    autoscaler,
     config,
     deployment,
     namespace,
@@ -33,15 +34,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 @pytest.fixture
 def fleet(shared: Shared, tmp_path: Path) -> SmallFleet:
     return small_fleet(shared, tmp_path / "fleet")
-
-
-def autoscaler(namespace: str, version: str = "v2") -> Obj:
-    return {
-        "apiVersion": f"autoscaling/{version}",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "web", "namespace": namespace},
-        "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 9},
-    }
 
 
 def own_fields(fleet: SmallFleet, obj: Obj) -> Any:

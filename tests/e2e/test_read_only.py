@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.e2e.limited import limited
 from tests.e2e.small_fleet import (
-    Obj,
     Shared,
     SmallFleet,
     config,
@@ -31,63 +30,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 
 
 @pytest.fixture
-def reader(shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallFleet:
+def reader(shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallFleet]:
     """A fleet that is applied, and then planned by a ServiceAccount that may only get and list."""
     fleet = small_fleet(shared, tmp_path / "fleet")
     fleet.write(config(fleet.name), config(fleet.name, "gone"), deployment(fleet.name))
     fleet.apply()
-    token = _reader_token(fleet)
-    user = {"name": "reader", "user": {"token": token}}
-    cluster = {
-        "name": "member1",
-        "cluster": {"server": fleet.member.server, "insecure-skip-tls-verify": True},
-    }
-    context = {"name": "member1", "context": {"cluster": "member1", "user": "reader"}}
-    file = tmp_path / "kubeconfig"
-    file.write_text(
-        yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "users": [user],
-                "clusters": [cluster],
-                "contexts": [context],
-                "current-context": "member1",
-            }
-        )
-    )
-    file.chmod(0o600)
-    monkeypatch.setenv("KUBECONFIG", str(file))
-    return fleet
-
-
-def _reader_token(fleet: SmallFleet) -> str:
-    rbac = "rbac.authorization.k8s.io/v1"
-    account: Obj = {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": "reader", "namespace": "default"},
-    }
-    role: Obj = {
-        "apiVersion": rbac,
-        "kind": "ClusterRole",
-        "metadata": {"name": "reader"},
-        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}],
-    }
-    binding: Obj = {
-        "apiVersion": rbac,
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "reader"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
-        "subjects": [{"kind": "ServiceAccount", "name": "reader", "namespace": "default"}],
-    }
-    if fleet.member.get(account) is None:
-        for obj in (account, role, binding):
-            fleet.member.create(obj)
-    path = "/api/v1/namespaces/default/serviceaccounts/reader/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    token: str = fleet.member.send("POST", path, request)["status"]["token"]
-    return token
+    with limited(fleet, tmp_path) as kubeconfig:
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+        yield fleet
 
 
 def test_nothing_to_do(reader: SmallFleet) -> None:
