@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kadm.errors import MemberRefused
+from kadm.errors import MemberRefused, MemberUnreachable
 from kadm.members import resources
 from kadm.members.connection import Connection
 from kadm.model.observation import Ready
@@ -27,8 +27,29 @@ class _Version(Struct, rename="camel"):
 
 
 async def read_uid(connection: Connection) -> str:
-    """The member's identity. Raises MemberRefused where it has none that can be read: then it is no known member."""
-    namespace = await resources.get(connection, resources.NAMESPACES, "", IDENTITY_NAMESPACE)
+    """The member's identity. Raises MemberRefused where it has none that can be read: then it is no known member.
+
+    It is what a member is asked first. That there is no connection, or that the credential is not accepted, is no
+    matter of this namespace: such errors name the member alone.
+    """
+    try:
+        namespace = await resources.get(connection, resources.NAMESPACES, "", IDENTITY_NAMESPACE)
+    except MemberUnreachable as error:
+        problem = error.problem
+        raise MemberUnreachable(problem.what, member=problem.member, why=problem.why, hint=problem.hint) from error
+    except MemberRefused as refused:
+        if refused.status != 401:
+            raise
+        problem = refused.problem
+        raise MemberRefused(
+            problem.what,
+            status=refused.status,
+            reason=refused.reason,
+            body=refused.body,
+            member=problem.member,
+            why=problem.why,
+            hint=problem.hint,
+        ) from refused
     uid: Any = (namespace or {}).get("metadata", {}).get("uid")
     if not isinstance(uid, str) or not uid:
         raise MemberRefused(

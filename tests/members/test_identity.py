@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from aiohttp import web
 
-from kadm.errors import MemberRefused
+from kadm.errors import MemberRefused, MemberUnreachable
 from kadm.members.identity import Readiness, read_readiness, read_uid, read_version
 from tests.members.fake_member import Answerer, FakeMember, always, always_json, always_text, run, serving, status
 
@@ -62,3 +62,38 @@ def test_a_member_without_identity_is_none() -> None:
 
     with pytest.raises(MemberRefused, match="cannot be identified"):
         run(read())
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        pytest.param(always(lambda: status(401, "Unauthorized")), ("", 401), id="the credential is not accepted"),
+        pytest.param(FORBIDDEN, ("Namespace kube-system", 403), id="the namespace may not be read"),
+    ],
+)
+def test_what_is_no_matter_of_the_namespace_does_not_name_it(answer: Answerer, want: tuple[str, int]) -> None:
+    async def read() -> str:
+        told = FakeMember(answers={("GET", "/api/v1/namespaces/kube-system"): answer})
+        async with serving(told) as member, member.connection() as connection:
+            return await read_uid(connection)
+
+    with pytest.raises(MemberRefused) as raised:
+        run(read())
+    assert (raised.value.problem.object, raised.value.status) == want
+
+
+def test_a_member_without_connection_is_named_alone() -> None:
+    async def read() -> str:
+        async with serving(FakeMember()) as member:
+            opened = member.connection()
+        async with opened as connection:
+            return await read_uid(connection)
+
+    with pytest.raises(MemberUnreachable) as raised:
+        run(read())
+    problem = raised.value.problem
+    assert (problem.what, problem.object, str(problem).startswith(f"{problem.member}: no connection")) == (
+        "no connection",
+        "",
+        True,
+    )
