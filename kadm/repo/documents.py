@@ -26,6 +26,7 @@ from kadm.repo.findings import Findings, StopDocument, StopFile
 from kadm.repo.positions import Positions
 from kadm.repo.scalars import ScalarError, json_scalar
 from kadm.repo.source import Source
+from kadm.repo.templates import with_template_hints
 from kadm.repo.yaml_faults import syntax_problem
 
 MAX_BYTES: Final = 32 * 2**20
@@ -94,7 +95,7 @@ def read_documents(data: bytes, path: str) -> YamlFile:
     reader = _Reader(path)
     with suppress(StopFile):  # what stopped it is among the findings
         reader.read(data)
-    return YamlFile(tuple(reader.documents), reader.findings.problems)
+    return YamlFile(tuple(reader.documents), with_template_hints(reader.findings.problems, data))
 
 
 class _Reader:

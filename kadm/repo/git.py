@@ -57,7 +57,8 @@ class GitRepository:
         asked = ("--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         code, name, why = _try(self.directory, "rev-parse", *asked)
         if code:
-            raise _fault(f"{ref} is no commit of this repository", why, "fetch it first, or correct --ref")
+            shown = ref if ref.strip() else f'"{ref}"'
+            raise _fault(f"{shown} is no commit of this repository", why, "fetch it first, or correct --ref")
         return name.decode().strip()
 
     def entries(self, commit: str) -> dict[str, GitEntry]:

@@ -113,7 +113,7 @@ class _Loader:
         """kadm.yaml. Without it nothing else can be found, so its faults are raised at once."""
         if self.tree.kind(FLEET_FILE) != "file":
             what = f"there is no {FLEET_FILE} in {self.surroundings.root}"
-            raise RepoError([Problem(what=what, hint="kadm init makes one; or name the directory that holds it")])
+            raise RepoError([Problem(what=what, hint=_where_the_fleet_is(self.surroundings.root))])
         documents = self._documents(FLEET_FILE)
         if not any(problem.severity == "error" for problem in self.problems) and len(documents) != 1:
             where = documents[1].location if documents else Location(FLEET_FILE)
@@ -285,3 +285,11 @@ def _helm(entry: str | Entry, directory: str, fleet: Fleet) -> Helm:
 def _places(document: Document, path: ObjectPath) -> dict[PolicyKind, Location]:
     """Policy kind → the place in kadm.yaml that may name one under ``path``."""
     return {kind: document.locate((*path, name)) for kind, name in _FIELD_OF_KIND.items()}
+
+
+def _where_the_fleet_is(root: Path) -> str:
+    """What to do where ``root`` holds no kadm.yaml: a directory above it may."""
+    for parent in root.parents:
+        if (parent / FLEET_FILE).is_file():
+            return f"the fleet is in a directory above: -C {os.path.relpath(parent)}"
+    return "kadm init makes one; or name the directory that holds it"

@@ -9,6 +9,8 @@ from kadm.model.objects import Path
 from kadm.repo.documents import read_documents
 from tests.repo.reading import HEAD, document, read
 
+TEMPLATE = "`{{ }}` is a template's: a Helm chart? kadm.yaml names the directory of its Chart.yaml, not its files"
+
 
 @pytest.mark.parametrize(
     ("text", "problems"),
@@ -121,6 +123,16 @@ from tests.repo.reading import HEAD, document, read
                 )
             ],
             id="colon in a value",
+        ),
+        pytest.param(
+            "a: {{ .Values.x }}\n",
+            [f"error f.yaml:1:5: a list or mapping cannot be a key ({TEMPLATE})"],
+            id="a placeholder of a template",
+        ),
+        pytest.param(
+            "{{- if .Values.x }}\na: 1\n{{- end }}\n",
+            [f"error f.yaml:1:2: a list or mapping cannot be a key ({TEMPLATE})"],
+            id="a condition of a template",
         ),
         pytest.param(
             "---\na: 'x\nb: 1\n",

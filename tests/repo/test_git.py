@@ -135,7 +135,8 @@ def test_submodules_are_not_part_of_a_commit(tmp_path: Path) -> None:
 def test_what_is_no_commit(tmp_path: Path, ref: str) -> None:
     root = a_repository(tmp_path)
     committed(tmp_path)
-    assert refusal(root, ref).startswith(f"{ref} is no commit of this repository")
+    named = ref or '""'
+    assert refusal(root, ref).startswith(f"{named} is no commit of this repository")
 
 
 def test_a_commit_without_git(tmp_path: Path) -> None:

@@ -339,3 +339,25 @@ def test_control_characters_do_not_reach_messages(tmp_path: Path) -> None:
     text = an_object(name='"\\e[31m"')
     (problem,) = problems_of(tmp_path, {"manifests/web.yaml": text})
     assert (problem.split(" cannot")[0], "\x1b" in problem) == ('manifests/web.yaml:3:18: "\\u001b[31m"', False)
+
+
+@pytest.mark.parametrize(
+    ("directory", "want"),
+    [
+        pytest.param(".", "..", id="in a subdirectory"),
+        pytest.param("deeper", "..", id="another one in it"),
+        pytest.param("..", None, id="the fleet itself"),
+    ],
+)
+def test_a_directory_below_the_fleet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directory: str, want: str | None
+) -> None:
+    below = a_fleet(tmp_path) / "manifests" / "deeper"
+    below.mkdir()
+    monkeypatch.chdir(below.parent)
+    if want is None:
+        assert load(Path(directory)).fleet.name == "shop"
+        return
+    with pytest.raises(RepoError) as raised:
+        load(Path(directory))
+    assert raised.value.problem.hint == f"the fleet is in a directory above: -C {want}"
