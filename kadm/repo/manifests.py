@@ -16,6 +16,7 @@ from kadm.repo.clusters import CLUSTER_KIND
 from kadm.repo.documents import Document
 from kadm.repo.headers import Header, header_problems, read_header
 from kadm.repo.keys import key_problems
+from kadm.repo.replica_counts import replica_problems
 from kadm.repo.scopes import is_namespaced
 
 _KUBEADMIRAL_GROUP = "core.kubeadmiral.io"
@@ -95,6 +96,7 @@ def read_object(
         return None, [misplaced]
     problems = header_problems(header, document)
     problems += key_problems(header, document.locate)
+    problems += replica_problems(gvk.group, gvk.kind, document)
     problems += _content_problems(gvk.group, gvk.kind, document)
     namespaced = is_namespaced(gvk.group, gvk.kind, scopes)
     space = metadata.namespace
