@@ -12,7 +12,7 @@ from kadm.cli.console import Console
 from kadm.cli.deciding import decided
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.kinds import kind_of
-from kadm.cli.names import resolve
+from kadm.cli.names import resolve, workloads
 from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load, with_members
 from kadm.cli.show_explanation import show_explanation
@@ -48,7 +48,7 @@ async def run_explain(console: Console, query: ExplainQuery, *, as_json: bool) -
     repo = with_members(load(query.directory, ref=query.ref))
     keys = [manifest.key for manifest in repo.manifests]
     wanted = {key for text in query.names for key in _named(repo, text, query.namespace)}
-    chosen = frozenset(key for text in query.reschedule or () for key in resolve(text, keys))
+    chosen = frozenset(key for text in query.reschedule or () for key in workloads(text, keys))
     found = await decided(
         repo,
         offline=query.offline,

@@ -9,6 +9,7 @@ from kadm.cli.kinds import kind_of
 from kadm.errors import UsageError
 from kadm.model.objects import ObjectKey
 from kadm.model.target import Target
+from kadm.model.workload import workload_kind
 
 
 def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = None) -> list[ObjectKey]:
@@ -29,6 +30,23 @@ def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = Non
     close = _close(wanted, name, [key for key in known if namespace in (None, key.namespace)])
     hint = f"did you mean {', '.join(close)}?" if close else "kadm status lists every workload"
     raise UsageError(f"nothing in the repository is called {text}", hint=hint)
+
+
+def workloads(text: str, keys: Iterable[ObjectKey]) -> list[ObjectKey]:
+    """The workloads that ``--reschedule`` names, as ``resolve``. Raises UsageError too where one is of another kind.
+
+    Of kinds that Kubernetes does not bring nobody knows: they count as workloads.
+    """
+    from kadm.repo.scopes import is_namespaced
+
+    found = resolve(text, keys)
+    for key in found:
+        if workload_kind(key.group, key.kind) is None and is_namespaced(key.group, key.kind, {}) is not None:
+            raise UsageError(
+                f"--reschedule {text}: a {key.kind} is no workload",
+                hint="name what holds pods, for example deploy/web; --reschedule-all places everything anew",
+            )
+    return found
 
 
 def target(text: str) -> Target:

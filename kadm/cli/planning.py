@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kadm.cli.names import resolve, target
+from kadm.cli.names import target, workloads
 from kadm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def opened(asked: Asked, permissions: Permissions) -> AsyncIterator[tuple[
     lost = tuple(sorted(set(asked.assume_lost or ())))
     repo = without(with_members(load(asked.directory, ref=asked.ref)), lost, "--assume-lost")
     keys = [manifest.key for manifest in repo.manifests]
-    chosen = frozenset(key for text in asked.reschedule or () for key in resolve(text, keys))
+    chosen = frozenset(key for text in asked.reschedule or () for key in workloads(text, keys))
     choices = pipeline.Choices(
         permissions=permissions,
         reschedule="all" if asked.reschedule_all else chosen,

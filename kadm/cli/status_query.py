@@ -93,7 +93,7 @@ def _named(
         named = {key for text in query.names for key in resolve(text, labels, namespace=query.namespace)}
     else:
         named = set(otherwise)
-    wanted = _labels(query.selector)
+    wanted = labels_of(query.selector)
     return [
         key
         for key, its in labels.items()
@@ -101,13 +101,13 @@ def _named(
     ]
 
 
-def _labels(selector: str | None) -> dict[str, str]:
+def labels_of(selector: str | None) -> dict[str, str]:
     """``k=v,k=v`` as a map. Raises UsageError for anything else."""
     found = {}
-    for part in (selector or "").split(","):
-        if part:
-            name, equals, value = part.partition("=")
-            if not equals or not name:
-                raise UsageError(f"-l {selector}: {part} is not of the form key=value")
-            found[name.strip()] = value.lstrip("=").strip()
+    for part in selector.split(",") if selector else ():
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            what = f"{part} is not of the form key=value" if part.strip() else "nothing stands beside a comma"
+            raise UsageError(f'-l "{selector}": {what}', hint="for example -l app=web,tier=front")
+        found[name.strip()] = value.removeprefix("=").strip()
     return found

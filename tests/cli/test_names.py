@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kadm.cli.names import resolve
+from kadm.cli.names import resolve, workloads
 from kadm.errors import UsageError
 from kadm.model.objects import ObjectKey
 from tests.cli.builders import a_key
@@ -16,6 +16,7 @@ CONFIG = a_key("web", kind="ConfigMap", group="")
 POLICY = a_key("deny", kind="NetworkPolicy", group="networking.k8s.io")
 INGRESS = a_key("web", kind="Ingress", group="networking.k8s.io")
 CLASS = a_key("nginx", kind="IngressClass", group="networking.k8s.io", namespace="")
+ROLLOUT = a_key("web", kind="Rollout", group="argoproj.io")
 KEYS = [WEB, WEB_LAB, CART, CONFIG, POLICY, INGRESS, CLASS]
 
 
@@ -63,3 +64,19 @@ def test_resolve_names_nothing(text: str, said: str) -> None:
     with pytest.raises(UsageError) as raised:
         resolve(text, [WEB, CART])
     assert str(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("deploy/cart", [CART], id="a workload"),
+        pytest.param("rollout/web", [ROLLOUT], id="a kind of others may be one"),
+    ],
+)
+def test_workloads(text: str, want: list[ObjectKey]) -> None:
+    assert workloads(text, [*KEYS, ROLLOUT]) == want
+
+
+def test_no_workload() -> None:
+    with pytest.raises(UsageError, match="--reschedule cm/web: a ConfigMap is no workload"):
+        workloads("cm/web", KEYS)
