@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,19 @@ import msgspec
 from kadm.errors import UsageError
 from kadm.model.saved import SAVED_API_VERSION, SAVED_FORMAT, SAVED_KIND, SavedPlan
 
-_MODE = 0o600
-
 
 def write_plan(path: Path, saved: SavedPlan) -> None:
     """Put the plan into the file, whole or not at all. Raises UsageError where that cannot be."""
     body = msgspec.json.format(msgspec.json.encode(saved, order="sorted"), indent=1) + b"\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE), "wb") as file:
-            file.write(body)
-        beside.chmod(_MODE)  # whatever it was, if it was there
-        beside.replace(path)
+        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # new, and its owner's alone
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(body)
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink()
+            raise
     except OSError as error:
         why = error.strerror or str(error)
         raise UsageError(f"the plan cannot be saved as {path}", why=why, hint="name another file") from error
