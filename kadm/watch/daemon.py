@@ -173,7 +173,6 @@ class Daemon:
             self._triggers.add(f"{key} changed in {member}")
 
     def record_changed(self, member: str) -> None:
-        self._migrator.forget(member)
         if not self._planning.busy:
             self._triggers.add(f"kadm's record in {member} was written")
 
@@ -304,6 +303,8 @@ class Daemon:
         assert self._election is not None, "it has just changed"
         holder = self._election.view.holder
         self._trail.add("writer", f"{holder} writes" if holder else "nobody writes")
+        for name in self._watches:
+            self._migrator.forget(name)  # whoever wrote before may have learned more
         self._triggers.add("who writes changed")
         self._migrator.touch_all()
         self._showing.rest()

@@ -289,7 +289,12 @@ class Migrator:
         if policy is None or policy.spec.replicas_strategy != "Binpack" or rules is None or rules.waits:
             return None
         full = judgement is not None and judgement.estimate is not None and judgement.estimate.capacity is not None
-        if full or live is None or not self.estimated(key):
+        if full or live is None:
+            return None
+        if self._memory.keys() != self._ground.watches.keys():  # whether another one is full is not known
+            known = self._memory[watch.name].of(key)
+            return known.scheduled if known is not None else None
+        if not self.estimated(key):
             return None
         return min(ready_of(live.object), desired_of(live.object))
 
