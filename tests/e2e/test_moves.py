@@ -2,76 +2,23 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kadm.sandbox.faults import Fault
 from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.process import down, inject, up
-from tests.e2e.running import BIN, Tools
+from tests.e2e.meanwhile import applying, wait_until
+from tests.e2e.running import Tools
+from tests.e2e.spread import files, write
 
 pytestmark = pytest.mark.e2e
 
 Fleet = Callable[..., Path]
 
 MEMBERS = ("member1", "member2", "member3")
-WITHIN_S = 20.0
-
-FLEET = """\
-apiVersion: kadm.io/v1alpha1
-kind: Fleet
-metadata: {name: test}
-spec:
-  defaults: {clusterPropagationPolicy: spread, clusterOverridePolicy: images}
-"""
-
-SPREAD = """\
-apiVersion: core.kubeadmiral.io/v1alpha1
-kind: ClusterPropagationPolicy
-metadata: {name: spread}
-spec:
-  schedulingMode: Divide
-  placement:
-  - {cluster: member1, preferences: {weight: W1}}
-  - {cluster: member2, preferences: {weight: 1}}
-  - {cluster: member3, preferences: {weight: W3}}
-  reschedulePolicy:
-    rescheduleWhen: {policyContentChanged: true}
-    replicaRescheduling: {avoidDisruption: false}
-"""
-
-IMAGES = """\
-apiVersion: core.kubeadmiral.io/v1alpha1
-kind: ClusterOverridePolicy
-metadata: {name: images}
-spec:
-  overrideRules:
-  - targetClusters: {clusters: [member3]}
-    overriders:
-      image:
-      - operations: [{imageComponent: Tag, operator: overwrite, value: TAG}]
-"""
-
-WEB = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 6
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-      - {name: app, image: "app:1", resources: {requests: {cpu: CPU}}}
-"""
 
 
 @pytest.fixture
@@ -92,22 +39,6 @@ def root(fleet: Fleet, tools: Tools) -> Path:
     return root
 
 
-def files(*, w1: int, w3: int, tag: str = '"1"', cpu: str = "100m") -> dict[str, str]:
-    """The repository, with these weights of the first and the third member, and this tag in the third."""
-    return {
-        "kadm.yaml": FLEET,
-        "policies/spread.yaml": SPREAD.replace("W1", str(w1)).replace("W3", str(w3)),
-        "policies/images.yaml": IMAGES.replace("TAG", tag),
-        "manifests/web.yaml": WEB.replace("CPU", cpu),
-    }
-
-
-def write(root: Path, **words: Any) -> None:
-    """Put ``files`` into the repository."""
-    for path, text in files(**words).items():
-        (root / path).write_text(text, encoding="utf-8")
-
-
 def replicas(tools: Tools) -> dict[str, int]:
     return {member: tools.get(member, "deployment/web")["spec"]["replicas"] for member in MEMBERS}
 
@@ -115,31 +46,6 @@ def replicas(tools: Tools) -> dict[str, int]:
 def ready(tools: Tools, member: str) -> int:
     found: int = tools.get(member, "deployment/web")["status"].get("readyReplicas", 0)
     return found
-
-
-@contextmanager
-def applying(tools: Tools, root: Path) -> Iterator[subprocess.Popen[str]]:
-    """An apply that runs meanwhile; killed at the end of the block if it still does."""
-    process = subprocess.Popen(
-        [str(BIN / "kadm"), "-C", str(root), "apply", "--yes"],
-        cwd=tools.cwd,
-        env=tools.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WITHIN_S
-    while not true():
-        assert time.monotonic() < deadline, "it did not come to that"
 
 
 def finished(tools: Tools, root: Path) -> None:

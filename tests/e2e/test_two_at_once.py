@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.running import BIN, TIMEOUT_S, Tools
+from tests.e2e.meanwhile import applying, until_it_waits
+from tests.e2e.running import TIMEOUT_S, Tools
 
 pytestmark = pytest.mark.e2e
 
@@ -43,29 +42,6 @@ def root(fleet: Callable[..., Path], tools: Tools) -> Path:
     return fleet({"manifests/slow.yaml": SLOW, "manifests/c.yaml": config("first")})
 
 
-@contextmanager
-def applying(tools: Tools, root: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """An apply that has written something and waits."""
-    process = subprocess.Popen(
-        [str(BIN / "kadm"), "-v", "-C", str(root), "apply", "--yes", *arguments],
-        cwd=tools.cwd,
-        env=tools.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    try:
-        for line in process.stderr:
-            if "waiting" in line and "slow" in line:
-                break
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def lease(tools: Tools, member: str) -> Any:
     return tools.get(member, "lease/kadm-test", "-n", "kadm-system")["spec"]
 
@@ -77,6 +53,7 @@ def values(tools: Tools) -> list[str]:
 
 def test_one_is_refused_and_the_holder_is_named(root: Path, tools: Tools) -> None:
     with applying(tools, root) as holder:
+        until_it_waits(holder, "slow")
         (root / "manifests/c.yaml").write_text(config("second"))
         said = tools.kadm("-C", root, "apply", "--yes", "--lock-timeout", "0", code=1)
         assert re.search(
@@ -94,7 +71,8 @@ def test_one_waits_and_the_end_is_one_state(root: Path, tools: Tools) -> None:
     (root / "manifests/slow.yaml").write_text(SLOW.replace("replicas: 1", "replicas: 2"))
     other = shutil.copytree(root, tools.cwd / "other")
     (other / "manifests/c.yaml").write_text(config("second"))
-    with applying(tools, root, "--timeout", "3", "--allow-deletes", "2"):
+    with applying(tools, root, "--timeout", "3", "--allow-deletes", "2") as first:
+        until_it_waits(first, "slow")
         said = tools.kadm("-C", other, "apply", "--yes", "--no-wait", "--allow-deletes", "2")
     assert re.search(r"waiting: member1 is held by \S+ \(process \d+\) since", said.err)
     assert "another run was at work in member1, member2, member3: planned again" in said.err
@@ -103,6 +81,7 @@ def test_one_waits_and_the_end_is_one_state(root: Path, tools: Tools) -> None:
 
 def test_after_a_killed_run_the_next_gets_through_at_once(root: Path, tools: Tools) -> None:
     with applying(tools, root) as holder:
+        until_it_waits(holder, "slow")
         (root / "manifests/c.yaml").write_text(config("second"))
         holder.kill()
         holder.wait(TIMEOUT_S)
@@ -113,6 +92,7 @@ def test_after_a_killed_run_the_next_gets_through_at_once(root: Path, tools: Too
 
 def test_the_lease_of_a_run_killed_elsewhere_expires(root: Path, tools: Tools) -> None:
     with applying(tools, root) as holder:
+        until_it_waits(holder, "slow")
         holder.kill()
         holder.wait(TIMEOUT_S)
     for member in MEMBERS:  # as if the run had been on another machine: nothing tells that it is dead
