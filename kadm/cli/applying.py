@@ -12,7 +12,7 @@ from kadm.cli.console import Console
 from kadm.cli.ending import ending
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.options import PlanOutput
-from kadm.cli.plan_groups import listed
+from kadm.cli.plan_groups import flag_for_many, listed
 from kadm.cli.plan_json import encode, report_document
 from kadm.cli.plan_text import named
 from kadm.cli.planning import Asked, opened
@@ -166,7 +166,9 @@ def _held(held: Sequence[Held]) -> list[Problem]:
 
 def _all_held(held: Sequence[Held]) -> Problem:
     """All that guards hold back, in one line: why the exit code is not 0, for whom stdout is far away."""
-    flags = list(dict.fromkeys(one.flag for one in held if one.flag != "none"))
+    flags = list(
+        dict.fromkeys(flag_for_many(one.flag) if len(held) > 1 else one.flag for one in held if one.flag != "none")
+    )
     more = len(flags) - FLAGS_NAMED
     named_flags = "; ".join(flags[:FLAGS_NAMED]) + (f"; and {more} more" if more > 0 else "")
     names = dict.fromkeys(f"{one.change.action} {named(one.change.key)}" for one in held)

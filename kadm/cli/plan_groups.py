@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -13,6 +14,11 @@ from kadm.model.plan import Action, Change, Held, Plan, Unplaced
 LISTED = 12
 """So many members of a group are named, but of what leaves all are."""
 
+HELD_LISTED = 4
+"""So many objects of a group that is held back are named."""
+
+_ONE_OBJECT = re.compile(r"--adopt \S+/[^\s,]+")
+
 LEAVING: tuple[Action, ...] = ("delete", "release")
 
 
@@ -21,6 +27,16 @@ class Group(Struct, frozen=True):
 
     change: Change
     members: tuple[str, ...]
+
+
+class HeldGroup(Struct, frozen=True, kw_only=True):
+    """Objects that ``flag`` permits to change, for one reason, in the members (in words) that ``where`` names."""
+
+    action: Action
+    keys: tuple[ObjectKey, ...]
+    where: str
+    why: str
+    flag: str
 
 
 class Frozen(Struct, frozen=True):
@@ -66,13 +82,23 @@ class Groups:
         names = [f"{name} ({numbers[name]})" if name in numbers else name for name in group.members]
         return ", ".join(names) if group.change.action in LEAVING else listed(names)
 
-    def held(self) -> Iterator[tuple[Held, Group]]:
-        """What is held back for the same reason in several members, once each, in the plan's order."""
+    def held(self) -> Iterator[HeldGroup]:
+        """What is held back for one reason, and by one flag, in the same members, together, in the plan's order."""
         members: dict[tuple[ObjectKey, Action, str, str], list[Held]] = {}
         for one in self._plan.held:
             members.setdefault((one.change.key, one.change.action, one.why, one.flag), []).append(one)
-        for alike in members.values():
-            yield alike[0], Group(alike[0].change, tuple(one.change.cluster for one in alike))
+        alike: dict[tuple[Action, str, str, str], list[Held]] = {}
+        for (_, action, why, flag), ones in members.items():
+            where = self.where(Group(ones[0].change, tuple(one.change.cluster for one in ones)))
+            alike.setdefault((action, why, flag_for_many(flag), where), []).append(ones[0])
+        for (action, why, flag, where), held in alike.items():
+            yield HeldGroup(
+                action=action,
+                keys=tuple(one.change.key for one in held),
+                where=where,
+                why=why,
+                flag=held[0].flag if len(held) == 1 else flag,
+            )
 
     def frozen(self) -> Iterator[Frozen]:
         """What is frozen for the same reason in several members, once each, in the plan's order."""
@@ -100,7 +126,12 @@ class Groups:
         return "" if obvious else change.note
 
 
-def listed(names: Sequence[str]) -> str:
+def flag_for_many(flag: str) -> str:
+    """The flag without the object that it names: what is permitted in the same way is told together."""
+    return _ONE_OBJECT.sub("--adopt KIND/NAME", flag)
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
     """The names, but of many only the first, and how many more there are."""
-    more = len(names) - LISTED
-    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kadm.cli.console import one_line
 from kadm.cli.merging import merged
-from kadm.cli.plan_groups import LEAVING, Group, Groups, listed
+from kadm.cli.plan_groups import HELD_LISTED, LEAVING, Group, Groups, HeldGroup, listed
 from kadm.cli.plan_text import MARKS, named, numbers, summary_line, unplaced, wave_lines
 from kadm.cli.plan_values import shown_change
-from kadm.model.plan import Held, Plan, Unplaced
+from kadm.model.plan import Plan, Unplaced
 
 LIMIT_BYTES = 60_000
 """What fits into a comment of the usual forges (GitHub: 65,536 characters), with room for what a pipeline adds."""
@@ -34,12 +34,13 @@ def plan_markdown(plan: Plan, *, limit_bytes: int = LIMIT_BYTES) -> str:
     head += _whole(("Leaves the members", [_headline(group, groups) for group in removals]))
     anew = [group for group in groups if group.change.action == "recreate"]
     head += _whole(("Is deleted, and created again", [_change(group, groups) for group in anew]))
+    head += _whole(("Held back: deletions", [_held(held) for held in groups.held() if held.action in DELETING]))
     return _bounded(
         head,
         [
             ("Moves between members", [_move(plan, index) for index in range(len(plan.moves))]),
             ("Waves: each is well before the next", [_code(line) for line in wave_lines(plan)]),
-            ("Held back", [_held(held, group, groups) for held, group in groups.held()]),
+            ("Held back", [_held(held) for held in groups.held() if held.action not in DELETING]),
             ("Placed nowhere", [_unplaced(why, ones) for why, ones in groups.unplaced()]),
             ("Frozen: left exactly as they are", _frozen(groups)),
             ("Members that could not be read", [f"{one.member}: {_code(one_line(one.what))}" for one in plan.unread]),
@@ -75,10 +76,11 @@ def _move(plan: Plan, index: int) -> str:
     return f"{_code(named(move.key))}: {numbers(move.leaves, '−')} → {numbers(move.arrives, '+')}"
 
 
-def _held(held: Held, group: Group, groups: Groups) -> str:
+def _held(held: HeldGroup) -> str:
     permit = f" (to permit it: {_code(held.flag)})" if held.flag != "none" else ""
-    action = f"{held.change.action} {_code(named(held.change.key))}"
-    return f"{action} in {groups.where(group)}: {_code(one_line(held.why))}{permit}"
+    most = len(held.keys) if held.action in DELETING else HELD_LISTED
+    names = listed([_code(named(key)) for key in held.keys], most)
+    return f"{held.action} {names} in {held.where}: {_code(one_line(held.why))}{permit}"
 
 
 def _unplaced(why: str, ones: Sequence[Unplaced]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from kadm.cli.plan_groups import LISTED, Group, Groups, listed
+from kadm.cli.plan_groups import HELD_LISTED, LISTED, Group, Groups, HeldGroup, listed
 from kadm.cli.plan_values import shown_change
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Action, FieldChange, Held, Plan, Unplaced
+from kadm.model.plan import Action, FieldChange, Plan, Unplaced
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -54,7 +54,7 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
         yield from (Text(f"  {line}") for line in lines)
     if plan.held:
         yield Text("\nHeld back", style="bold")
-        yield from (_held_line(held, group, groups) for held, group in groups.held())
+        yield from map(_held_line, groups.held())
     if plan.unplaced:
         yield Text("\nPlaced nowhere", style="bold")
         for why, ones in groups.unplaced():
@@ -147,13 +147,13 @@ def _field_line(field: FieldChange) -> Text:
     return line
 
 
-def _held_line(held: Held, group: Group, groups: Groups) -> Text:
+def _held_line(held: HeldGroup) -> Text:
     from rich.text import Text
 
-    mark, style = MARKS[held.change.action]
+    mark, style = MARKS[held.action]
     permit = f" (to permit it: {held.flag})" if held.flag != "none" else ""
     return Text.assemble(
-        (f"  {mark} {named(held.change.key)}", style),
+        (f"  {mark} {listed([named(key) for key in held.keys], HELD_LISTED)}", style),
         ("  in ", "dim"),
-        f"{groups.where(group)}: {held.why}{permit}",
+        f"{held.where}: {held.why}{permit}",
     )

@@ -6,7 +6,7 @@ import pytest
 
 from kadm.cli.plan_markdown import LIMIT_BYTES, plan_markdown
 from kadm.errors import Problem
-from kadm.model.plan import Move, Plan
+from kadm.model.plan import Held, Move, Plan
 from tests.cli.builders import a_change, a_key, a_plan
 from tests.cli.test_plan_text import EVERYTHING
 
@@ -27,14 +27,14 @@ Plan: 2 to create, 2 to update, 1 to delete, 1 to adopt, 1 to release, 1 to recr
 - `±` recreate `Deployment shop/fixed` in eu
   - `spec.selector.matchLabels.app`: `a` → `b`
 
-**Moves between members**
-
-- `Deployment shop/web`: eu −2 → us +4, asia +1
-
-**Held back**
+**Held back: deletions**
 
 - delete `Deployment shop/db` in us: `it is protected` (to permit it: `--allow-protected`)
 - delete `Deployment shop/never` in us: `never`
+
+**Moves between members**
+
+- `Deployment shop/web`: eu −2 → us +4, asia +1
 
 **Placed nowhere**
 
@@ -102,3 +102,18 @@ def test_deletions_are_never_cut() -> None:
     text = plan_markdown(_large(3000), limit_bytes=10_000)
     assert text.count("- `-` delete `Deployment shop/old-") == 3000
     assert text.endswith("2000 more under “Changes”: `kadm plan` shows all.\n")
+
+
+def test_held_deletions_are_never_cut() -> None:
+    held = [
+        Held(change=a_change("eu", action, key=a_key(f"{action}-{number:03}")), why="why", flag="--flag")
+        for action in ("delete", "update")
+        for number in range(300)
+    ]
+    text = plan_markdown(a_plan(held=tuple(held)), limit_bytes=1_000)
+    assert (text.count("`Deployment shop/delete-"), text.count("`Deployment shop/update-")) == (300, 0)
+    folded = plan_markdown(a_plan(held=tuple(held)))
+    assert folded.splitlines()[-1] == (
+        "- update `Deployment shop/update-000`, `Deployment shop/update-001`, `Deployment shop/update-002`, "
+        "`Deployment shop/update-003` and 296 more in eu: `why` (to permit it: `--flag`)"
+    )

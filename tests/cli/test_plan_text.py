@@ -190,6 +190,48 @@ def test_what_is_held_back_or_frozen_alike_is_grouped_over_members() -> None:
     )
 
 
+def _held(count: int, action: Any, why: str, flag: str, member: str = "eu") -> tuple[Held, ...]:
+    return tuple(
+        Held(
+            change=a_change(member, action, key=a_key(f"c{number}", kind="ConfigMap", group="")),
+            why=why,
+            flag=flag.replace("NAME", f"c{number}"),
+        )
+        for number in range(count)
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "want"),
+    [
+        pytest.param(
+            _held(6, "delete", "it is protected", "--allow-protected"),
+            "  - ConfigMap shop/c0, ConfigMap shop/c1, ConfigMap shop/c2, ConfigMap shop/c3 and 2 more  in eu: "
+            "it is protected (to permit it: --allow-protected)\n",
+            id="many are counted",
+        ),
+        pytest.param(
+            _held(2, "adopt", "it exists already", "--adopt configmap/NAME, or --adopt-all"),
+            "  & ConfigMap shop/c0, ConfigMap shop/c1  in eu: "
+            "it exists already (to permit it: --adopt KIND/NAME, or --adopt-all)\n",
+            id="a flag that names the object",
+        ),
+        pytest.param(
+            _held(1, "adopt", "it exists already", "--adopt configmap/NAME, or --adopt-all"),
+            "  & ConfigMap shop/c0  in eu: it exists already (to permit it: --adopt configmap/c0, or --adopt-all)\n",
+            id="one alone is named in its flag",
+        ),
+        pytest.param(
+            (*_held(1, "delete", "never", "none"), *_held(2, "delete", "never", "none", "us")),
+            "  - ConfigMap shop/c0  in eu, us: never\n  - ConfigMap shop/c1  in us: never\n",
+            id="not together where the members are others",
+        ),
+    ],
+)
+def test_what_is_held_back_alike_is_one_line(held: tuple[Held, ...], want: str) -> None:
+    assert _text(a_plan(held=held)).partition("Held back\n")[2].partition("\nPlan")[0] == want
+
+
 def test_an_obvious_note_does_not_part_members() -> None:
     plan = a_plan(
         [
