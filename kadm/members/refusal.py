@@ -26,6 +26,8 @@ _QUOTES_NOTHING = re.compile(
 """Messages about Secrets that hold names alone: they say what somebody must do, and code tells cases apart by them."""
 _SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
 _LONGEST_WHY = 600
+_QUOTA_FAULTS = ("exceeded quota: ", "failed quota: ")
+"""What the admission plugin ResourceQuota says, with 403: no permission is missing."""
 
 _HINTS = {
     401: "the member does not accept this credential: renew it, or check the context",
@@ -56,6 +58,8 @@ def refusal(
     message = str(body.get("message") or "") if body is not None else _plain_text(text)
     reason = str(body.get("reason") or "") if body is not None else ""
     fault = status == 500 and not reason and message.startswith(_MANIFEST_FAULTS)
+    if status == 403 and any(words in message for words in _QUOTA_FAULTS):
+        hint = "raise this ResourceQuota in the member, or ask for less"
     if is_secret_path(path):
         message = _masked(message, fault=fault)
         body = None if body is None else _masked_status(body, message)

@@ -91,6 +91,15 @@ def test_refusal(code: int, text: bytes, want: Problem) -> None:
     assert got.problem == want
 
 
+def test_a_quota_is_not_a_missing_permission() -> None:
+    message = 'deployments.apps "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0'
+    hint = "the credential of context eu lacks this permission"
+    refused = refusal(
+        status=403, text=body(403, "Forbidden", message), path=DEPLOYMENT, method="PATCH", member="eu", hint=hint
+    )
+    assert refused.problem.hint == "raise this ResourceQuota in the member, or ask for less"
+
+
 @pytest.mark.parametrize(
     ("code", "reason", "message", "want"),
     [
