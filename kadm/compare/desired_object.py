@@ -100,7 +100,8 @@ def folds(wanted: DesiredObject, live: JsonObject, recorded: RecordedObject | No
     """The managers whose entries in managedFields become kadm's with the next write to the object.
 
     A namespace is taken into use without being asked about, and what its admins set on it is no business of git's:
-    only one that a manifest holds, and whose adoption was permitted, is adopted as other objects are.
+    only one that a manifest holds, and whose adoption was permitted, is adopted as other objects are. An adoption that
+    the record tells of, and that was not confirmed, is finished.
     """
     stands = standing(live, recorded, terms.manager)
     mark = marked_by_another(live, terms.set_id) if stands == "foreign" else None
@@ -108,7 +109,8 @@ def folds(wanted: DesiredObject, live: JsonObject, recorded: RecordedObject | No
     take_over = set(permissions.take_over) - {terms.manager}
     if mark is not None and _taken_over(mark, terms):
         take_over |= set(mark.managers)
-    adopting = stands == "foreign" or (stands == "adopted" and permissions.adopt_prune)
+    unfinished = recorded is not None and recorded.adopting
+    adopting = stands == "foreign" or (stands == "adopted" and (permissions.adopt_prune or unfinished))
     if wanted.key.kind == "Namespace" and (wanted.location is None or not _is_asked_for(wanted.key, terms)):
         adopting = False
     return foldable(live, manager=terms.manager, adopting=adopting, take_over=take_over)
@@ -216,6 +218,8 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
             elif change.fields or change.prepare is not None or not _settled(seen, terms.manager):
                 found.changes.append(_as(change, "own"))
             else:
+                if recorded is not None and recorded.adopting:
+                    found.found[seen.key] = change.uid
                 found.unchanged += not seen.contested
                 found.unproved.append(seen.key)
         case "foreign":

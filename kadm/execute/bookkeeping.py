@@ -58,6 +58,7 @@ def intended(
                 uid=change.uid if change.action == "adopt" else "",
                 origin="adopted" if change.action == "adopt" else "created",
                 keep=kept.get(key, False),
+                adopting=change.action == "adopt",
             )
     workloads = {
         entry.key: entry for entry in base.workloads if entry.key in objects and entry.key not in decisions.by_key
@@ -90,6 +91,7 @@ def confirmed(
             origin=origins.get(entry.key, entry.origin),
             version=versions.get(entry.key, entry.version),
             digest=digests.get(entry.key, entry.digest),
+            adopting=entry.adopting and entry.key not in uids,
         )
         for entry in record.objects
     }

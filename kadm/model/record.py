@@ -17,6 +17,8 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``uid`` is empty for an intent: recorded before the create was sent, and not yet confirmed. ``version`` is the API
     version last applied. ``digest`` is that of the desired object as last applied, and only of a Job that the member
     removes once it has finished: gone, it is done. ``keep``: its manifest asks that it is released, never deleted.
+    ``adopting``: recorded before it was adopted, and not yet confirmed; a run that is killed in between leaves to the
+    next one what an adoption does and an update does not.
     """
 
     group: str = ""
@@ -28,6 +30,7 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     origin: Literal["created", "adopted"] = "created"
     digest: str = ""
     keep: bool = False
+    adopting: bool = False
 
     @property
     def key(self) -> ObjectKey:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from kadm.compare import Permissions
 from kadm.compare.adoption import foldable, folded, lost
+from kadm.compare.desired_object import folds
 from kadm.compare.field_set import shown
+from kadm.compare.findings import Terms
 from kadm.model.objects import JsonObject, ObjectKey, path_text
-from tests.compare.builders import MANAGER, a_config, entry, live
+from kadm.model.record import RecordedObject
+from tests.compare.builders import MANAGER, a_config, desired, entry, live, recorded
 
 KEY = ObjectKey("", "ConfigMap", "shop", "a")
 KUBECTL = "kubectl-client-side-apply"
@@ -33,6 +38,24 @@ def test_whose_entries(manager: str, adopting: bool, take_over: set[str], want: 
     there = live(a_config(), managers=(entry(manager, {"f:data": {}}),))
     found = foldable(there, manager=MANAGER, adopting=adopting, take_over=take_over)
     assert found == ((manager,) if want else ())
+
+
+ADOPTED = recorded(KEY, origin="adopted")
+
+
+@pytest.mark.parametrize(
+    ("known", "want"),
+    [
+        pytest.param(None, (KUBECTL,), id="not ours yet"),
+        pytest.param(ADOPTED, (), id="adopted"),
+        pytest.param(replace(ADOPTED, adopting=True), (KUBECTL,), id="its adoption was not confirmed"),
+        pytest.param(recorded(KEY), (), id="made by kadm"),
+    ],
+)
+def test_when_entries_are_folded(known: RecordedObject | None, want: tuple[str, ...]) -> None:
+    there = live(a_config(), managers=(entry(KUBECTL, {"f:data": {}}),))
+    terms = Terms(member="eu", manager=MANAGER, set_id="set", permissions=Permissions())
+    assert folds(desired(a_config()), there, known, terms) == want
 
 
 def test_status_stays_with_its_controllers() -> None:

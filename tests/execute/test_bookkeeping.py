@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kadm.execute.bookkeeping import confirmed, intended, trimmed
 from kadm.model.decision import Decision, Decisions
 from kadm.model.objects import ObjectKey
@@ -35,7 +37,7 @@ def begin(
     )
 
 
-def an_object(**fields: str) -> RecordedObject:
+def an_object(**fields: str | bool) -> RecordedObject:
     return RecordedObject(group="apps", version="v1", kind="Deployment", namespace="shop", name="web", **fields)  # type: ignore[arg-type]
 
 
@@ -73,7 +75,14 @@ def test_an_intent_comes_before_the_create() -> None:
 
 def test_an_adopted_object_is_recorded_with_its_uid() -> None:
     record = begin(None, change("adopt", uid="u1"), placed=decisions(eu=6))
-    assert record.objects == (an_object(uid="u1", origin="adopted"),)
+    assert record.objects == (an_object(uid="u1", origin="adopted", adopting=True),)
+
+
+@pytest.mark.parametrize(("uids", "adopting"), [({WEB: "u1"}, False), ({}, True)], ids=["done", "failed"])
+def test_an_adoption_goes_on_until_it_is_confirmed(uids: dict[ObjectKey, str], adopting: bool) -> None:
+    record = begin(None, change("adopt", uid="u1"), placed=decisions(eu=6))
+    (entry,) = begin(confirmed(record, uids, {}, {}), placed=decisions(eu=6)).objects
+    assert entry == an_object(uid="u1", origin="adopted", adopting=adopting)
 
 
 def test_confirming_fills_in_uids() -> None:
