@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,8 @@ import yaml
 from aiohttp import web
 
 HOP_BY_HOP = frozenset({"connection", "transfer-encoding", "content-length", "content-encoding", "host"})
+NOT_PASSED_ON = 502
+"""What is answered instead where a hook stopped a request; nobody may be left to read it."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,25 @@ class Request:
         return self.method != "GET" and self.query.get("dryRun") != "All" and not reviews
 
 
+Hook = Callable[[Request, int | None], bool]
+"""Sees every request before it is forwarded (None), and again with the member's status before its answer is passed on.
+
+False: it goes no further. Called in the proxies' thread, where everything waits for it.
+"""
+
+
+def everything(_request: Request, _status: int | None) -> bool:
+    """A hook that lets all pass."""
+    return True
+
+
 @dataclass
 class Audit:
     """The requests so far, and the kubeconfig that leads through the proxy."""
 
     kubeconfig: Path
     requests: list[Request] = field(default_factory=list)
+    hook: Hook = everything
 
     def clear(self) -> None:
         self.requests.clear()
@@ -118,7 +133,10 @@ def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: st
     async def forward(request: web.Request) -> web.StreamResponse:
         body = await request.read()
         decoded = json.loads(body) if body and "json" in request.content_type else None
-        audit.requests.append(Request(member, request.method, request.path, dict(request.query), decoded))
+        seen = Request(member, request.method, request.path, dict(request.query), decoded)
+        audit.requests.append(seen)
+        if not audit.hook(seen, None):
+            return web.Response(status=NOT_PASSED_ON)
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         headers["Authorization"] = f"Bearer {token}"
         async with session.request(
@@ -128,6 +146,8 @@ def _app(audit: Audit, session: aiohttp.ClientSession, member: str, upstream: st
             data=body or None,  # an empty body would get a media type
             ssl=False,
         ) as answer:
+            if not audit.hook(seen, answer.status):
+                return web.Response(status=NOT_PASSED_ON)
             kept = {name: value for name, value in answer.headers.items() if name.lower() not in HOP_BY_HOP}
             encoding: dict[str, Any] = {}
             if "Content-Encoding" in answer.headers:
