@@ -10,5 +10,5 @@ Real members are taken from the environment; without any, their tests are skippe
   manifests of some have names that are fixed (shop, platform, ingress-nginx, StorageClass fast).
 
 ``test_cases`` plays one table of stories, ``test_acceptance`` the whole way of published manifests, ``test_talks`` the
-same requests on both sorts of server.
+same requests on both sorts of server, ``test_safety`` what must not happen: a mix of commits, a deletion too many.
 """

@@ -110,3 +110,16 @@ class Fleet:
             for one in listed:
                 if one["metadata"]["name"].startswith(f"kadm-{self.name}"):
                     access.ask("DELETE", f"/api/v1/namespaces/kadm-system/configmaps/{one['metadata']['name']}")
+
+
+def sweep(members: Members, prefix: str) -> None:
+    """Take away what fleets whose names begin with ``prefix`` left in the members: their namespaces, CRDs, records."""
+    kinds = ("/api/v1/namespaces", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+    records = "/api/v1/namespaces/kadm-system/configmaps"
+    for member in members.names:
+        access = members.access(member)
+        for path in (*kinds, records):
+            names = [one["metadata"]["name"] for one in access.call("GET", path).get("items") or ()]
+            for name in names:
+                if name.startswith((prefix, f"things.{prefix}", f"kadm-{prefix}")):
+                    access.ask("DELETE", f"{path}/{name}")
