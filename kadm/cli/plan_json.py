@@ -33,6 +33,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
                 "name": move.key.name,
                 "leaves": dict(move.leaves),
                 "arrives": dict(move.arrives),
+                "whole": move.whole,
             }
             for move in plan.moves
         ],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kadm.cli.console import one_line
 from kadm.cli.merging import merged
 from kadm.cli.plan_groups import HELD_LISTED, LEAVING, Group, Groups, HeldGroup, listed
-from kadm.cli.plan_text import MARKS, named, numbers, summary_line, unplaced, wave_lines
+from kadm.cli.plan_text import MARKS, move_text, named, summary_line, unplaced, wave_lines
 from kadm.cli.plan_values import shown_change
 from kadm.model.plan import Plan, Unplaced
 
@@ -73,7 +73,7 @@ def _bounded(text: str, sections: Sequence[Section], limit_bytes: int) -> str:
 
 def _move(plan: Plan, index: int) -> str:
     move = plan.moves[index]
-    return f"{_code(named(move.key))}: {numbers(move.leaves, '−')} → {numbers(move.arrives, '+')}"
+    return f"{_code(named(move.key))}: {move_text(move, minus='−')}"
 
 
 def _held(held: HeldGroup) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadm.cli.plan_groups import HELD_LISTED, LISTED, Group, Groups, HeldGroup, listed
 from kadm.cli.plan_values import shown_change
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Action, FieldChange, Plan, Unplaced
+from kadm.model.plan import Action, FieldChange, Move, Plan, Unplaced
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,7 +48,7 @@ def plan_lines(plan: Plan, *, shows_fields_of_creates: bool = False) -> Iterable
     if plan.moves:
         yield Text("\nMoves between members", style="bold")
         for move in plan.moves:
-            yield Text(f"  {named(move.key)}: {numbers(move.leaves, '-')} → {numbers(move.arrives, '+')}")
+            yield Text(f"  {named(move.key)}: {move_text(move, minus='-')}")
     if lines := wave_lines(plan):
         yield Text("\nWaves: each is well before the next", style="bold")
         yield from (Text(f"  {line}") for line in lines)
@@ -116,6 +116,13 @@ def unplaced(one: Unplaced, name: str) -> str:
     if one.replicas is None:
         return name
     return f"{one.replicas} replica{'s' * (one.replicas != 1)} of {name}"
+
+
+def move_text(move: Move, *, minus: str) -> str:
+    """``eu-1 -2 → us-1 +2``; of one that is not divided ``eu-1 → us-1``."""
+    if move.whole:
+        return f"{', '.join(move.leaves)} → {', '.join(move.arrives)}"
+    return f"{numbers(move.leaves, minus)} → {numbers(move.arrives, '+')}"
 
 
 def numbers(members: Mapping[str, int], sign: str) -> str:

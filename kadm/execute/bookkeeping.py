@@ -154,8 +154,9 @@ def _workload(
 
 
 def _before(move: Move, decision: Decision) -> dict[str, int]:
-    """The division before the move: what each member had, from what it has now and what changed."""
-    now = {name: replicas or 0 for name, replicas in decision.placement.items()}
+    """The division before the move: what each member had, from what it has now and what changed. Copies where it moves
+    whole."""
+    now = {name: 1 if move.whole else replicas or 0 for name, replicas in decision.placement.items()}
     names = sorted({*now, *move.leaves, *move.arrives})
     had = {name: now.get(name, 0) + move.leaves.get(name, 0) - move.arrives.get(name, 0) for name in names}
     return {name: number for name, number in had.items() if number}

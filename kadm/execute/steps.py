@@ -101,10 +101,13 @@ async def _in_its_wave(
 
 async def _report_arrivals(run: MemberRun, arrivals: Arrivals) -> None:
     """Wait for what moves here, changed in this run or before, and tell the members that it leaves."""
+    frozen = run.planned.plan.frozen.get(run.name, {})
     for key in arrivals.expected_in(run.name):
-        if (result := run.results.get(key)) is not None and result.result in ("failed", "skipped"):
+        if key in frozen:
+            arrivals.say(run.name, key, frozen[key])
+        elif (result := run.results.get(key)) is not None and result.result in ("failed", "skipped"):
             arrivals.say(run.name, key, result.problem.what if result.problem else "it failed")
-    for key, seen in (await run.wait_for(arrivals.expected_in(run.name))).items():
+    for key, seen in (await run.wait_for([key for key in arrivals.expected_in(run.name) if key not in frozen])).items():
         arrivals.say(run.name, key, "" if is_ready(seen) else f"{seen.code}: {seen.reason}")
 
 

@@ -81,6 +81,8 @@ class Move(Struct, frozen=True, kw_only=True):
     """Member → how many replicas fewer."""
     arrives: Mapping[str, int]
     """Member → how many replicas more."""
+    whole: bool = False
+    """It is not divided: the numbers count copies, 1 in each member."""
 
 
 class PlannedPlacement(Struct, frozen=True, kw_only=True):

@@ -244,6 +244,8 @@ def _decided_anew(before: Planned | None, planned: Planned) -> set[ObjectKey]:
 
 
 def _move_text(move: Move) -> str:
+    if move.whole:
+        return f"begins to move from {', '.join(move.leaves)} to {', '.join(move.arrives)}"
     leaves = ", ".join(f"{number} from {name}" for name, number in move.leaves.items())
     arrives = ", ".join(f"{number} to {name}" for name, number in move.arrives.items())
     return f"replicas begin to move: {leaves}; {arrives}"

@@ -157,3 +157,9 @@ def test_the_digest_of_a_job_that_goes_when_it_has_finished() -> None:
     before = Record(fleet="shop", member_uid="m", objects=(an_object(),))
     found = confirmed(before, {WEB: "u1"}, {}, {}, {WEB: "d1"})
     assert [found.objects[0].digest, confirmed(found, {}, {}, {}, {WEB: ""}).objects[0].digest] == ["d1", ""]
+
+
+def test_a_whole_move_is_recorded_in_copies() -> None:
+    move = Move(key=WEB, leaves={"eu": 1}, arrives={"us": 1}, whole=True)
+    record = begin(None, change("create"), placed=decisions(us=None), moves=(move,), member="us")
+    assert [entry.moving for entry in record.workloads] == [{"eu": 1}]

@@ -107,23 +107,24 @@ def test_the_second_of_two_waits_and_the_end_is_its_commit(busy: Fleet) -> None:
 # A workload that moves.
 
 
-@pytest.fixture
-def moving(fleet: MakeFleet) -> Fleet:
-    """A fleet whose Deployment runs in the first member, and is to leave for the last."""
+@pytest.fixture(params=["Divide", "Duplicate"])
+def moving(fleet: MakeFleet, request: pytest.FixtureRequest) -> Fleet:
+    """A fleet whose Deployment, divided or whole, runs in the first member, and is to leave for the last."""
+    mode: str = request.param
     made = fleet()
     obj = deployment(made.name)
     obj["metadata"]["labels"] = {"kubeadmiral.io/cluster-propagation-policy-name": "one"}
     made.write("manifests/web.yaml", yaml.safe_dump(obj))
     made.write("manifests/c.yaml", yaml.safe_dump(config(made.name)))
-    send_to(made, made.members.names[0])
+    send_to(made, made.members.names[0], mode)
     made.apply()
-    send_to(made, made.members.names[-1])
+    send_to(made, made.members.names[-1], mode)
     return made
 
 
-def send_to(fleet: Fleet, member: str) -> None:
+def send_to(fleet: Fleet, member: str, mode: str) -> None:
     """Have the policy place the Deployment in this member."""
-    spec = {"schedulingMode": "Divide", "placement": [{"cluster": member}]}
+    spec = {"schedulingMode": mode, "placement": [{"cluster": member}]}
     policy = {
         "apiVersion": "core.kubeadmiral.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
