@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ def demo_tools(tools: Tools) -> Iterator[Tools]:
     (tools.cwd / "tmp").mkdir()
     tools.env["TMPDIR"] = str(tools.cwd / "tmp")
     yield tools
+    deadline = time.monotonic() + 10
+    while _running(tools) and time.monotonic() < deadline:  # one that was told to end may be on its last steps
+        time.sleep(0.05)
     assert _running(tools) == []
 
 

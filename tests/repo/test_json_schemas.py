@@ -25,7 +25,7 @@ def _shipped() -> Iterator[tuple[str, Any]]:
     for folder in ("policies", "examples", "kadm/cli/demo_fleet"):
         for file in sorted((ROOT / folder).rglob("*.yaml")):
             for index, document in enumerate(yaml.safe_load_all(file.read_text(encoding="utf-8"))):
-                if document and document["apiVersion"].partition("/")[0] in ("kadm.io", "core.kubeadmiral.io"):
+                if document and document.get("apiVersion", "").partition("/")[0] in ("kadm.io", "core.kubeadmiral.io"):
                     yield f"{file.relative_to(ROOT)}#{index}", document
 
 
