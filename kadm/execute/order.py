@@ -7,15 +7,6 @@ from kadm.model.workload import workload_kind
 
 CRDS, NAMESPACES, REFERENCES, WORKLOADS, REST, WEBHOOKS = range(6)
 
-RANK_NAMES = {
-    CRDS: "CRDs",
-    NAMESPACES: "namespaces",
-    REFERENCES: "what workloads refer to",
-    WORKLOADS: "workloads",
-    REST: "the rest",
-    WEBHOOKS: "webhook configurations",
-}
-
 _RANKS: dict[tuple[str, str], int] = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): CRDS,
     ("", "Namespace"): NAMESPACES,

@@ -19,8 +19,9 @@ import binascii
 import hashlib
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from kadm.errors import MemberError, MemberRefused
@@ -268,3 +269,41 @@ def _unreadable(connection: Connection, name: str, why: str) -> DocumentUnreadab
         why=why,
         hint=f"kadm record rebuild {connection.name} writes a new one from what is live",
     )
+
+
+class Aside(Protocol):
+    """What a fleet keeps in a member beside its record: worth something whole, or nothing at all."""
+
+    @property
+    def fleet(self) -> str: ...
+    @property
+    def member_uid(self) -> str: ...
+
+
+A = TypeVar("A", bound=Aside)
+
+
+async def read_aside(connection: Connection, name: str, nothing: A, *, format_: int) -> A:
+    """The document of this name as ``nothing``'s type, with its ``resource_version``; ``nothing`` where there is none.
+
+    Unlike the record, it is left unused where it is another cluster's, of another format, or damaged. Raises
+    MemberError where it could not be read.
+    """
+    try:
+        document = await read_document(connection, name)
+    except DocumentUnreadable:
+        return nothing
+    if document is None:
+        return nothing
+    found = _decoded(document, nothing, format_)
+    return msgspec.structs.replace(found, resource_version=document.resource_version)  # type: ignore[type-var]  # a Struct is no Protocol to mypy
+
+
+def _decoded(document: Document, nothing: A, format_: int) -> A:
+    if document.format != str(format_):
+        return nothing
+    try:
+        found = msgspec.json.decode(document.content, type=type(nothing))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return nothing
+    return found if (found.fleet, found.member_uid) == (nothing.fleet, nothing.member_uid) else nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kadm.members.connection import Connection
-from kadm.members.document import Document, DocumentUnreadable, read_document, write_document
+from kadm.members.document import Document, read_aside, write_document
 from kadm.members.record import record_name
 from kadm.model.migration import MIGRATION_FORMAT, MigrationState
 
@@ -22,22 +22,7 @@ async def read_migration(connection: Connection, fleet: str, *, member_uid: str)
     unused, and learned anew. Raises MemberError where it could not be read.
     """
     nothing = MigrationState(fleet=fleet, member_uid=member_uid)
-    try:
-        document = await read_document(connection, migration_name(fleet))
-    except DocumentUnreadable:
-        return nothing
-    if document is None:
-        return nothing
-    empty = msgspec.structs.replace(nothing, resource_version=document.resource_version)
-    if document.format != str(MIGRATION_FORMAT):
-        return empty
-    try:
-        found = msgspec.json.decode(document.content, type=MigrationState)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return empty
-    if (found.fleet, found.member_uid) != (fleet, member_uid):
-        return empty
-    return msgspec.structs.replace(found, resource_version=document.resource_version)
+    return await read_aside(connection, migration_name(fleet), nothing, format_=MIGRATION_FORMAT)
 
 
 async def write_migration(connection: Connection, state: MigrationState) -> MigrationState:

@@ -9,7 +9,12 @@ import msgspec
 
 from kadm.members import resources
 from kadm.members.connection import Connection
-from kadm.members.document import Document, DocumentUnreadable, delete_document, read_document, write_document
+from kadm.members.document import (
+    Document,
+    delete_document,
+    read_aside,
+    write_document,
+)
 from kadm.members.record import record_name
 from kadm.model.repository import RECORD_NAMESPACE
 from kadm.model.stamps import STAMPS_FORMAT, Stamps
@@ -27,22 +32,7 @@ async def read_stamps(connection: Connection, fleet: str, *, member_uid: str) ->
     damaged ones are left unused, and the next apply replaces them. Raises MemberError where they could not be read.
     """
     nothing = Stamps(fleet=fleet, member_uid=member_uid)
-    try:
-        document = await read_document(connection, stamps_name(fleet))
-    except DocumentUnreadable:
-        return nothing
-    if document is None:
-        return nothing
-    empty = msgspec.structs.replace(nothing, resource_version=document.resource_version)
-    if document.format != str(STAMPS_FORMAT):
-        return empty
-    try:
-        found = msgspec.json.decode(document.content, type=Stamps)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return empty
-    if (found.fleet, found.member_uid) != (fleet, member_uid):
-        return empty
-    return msgspec.structs.replace(found, resource_version=document.resource_version)
+    return await read_aside(connection, stamps_name(fleet), nothing, format_=STAMPS_FORMAT)
 
 
 async def has_stamps(connection: Connection, fleet: str) -> bool:
