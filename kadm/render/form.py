@@ -13,7 +13,7 @@ from kadm.model.override import OverridePolicy
 from kadm.model.repository import Manifest, Repo
 from kadm.overrides import applicable
 from kadm.render.draft import Draft
-from kadm.render.normalise import normalise
+from kadm.render.normalise import is_server_owned, normalise
 from kadm.render.shares import Shares
 from kadm.render.variants import RuleTable, Variant, Variants
 
@@ -122,6 +122,13 @@ def _doubts(key: ObjectKey, entry: Provenance, divided: Mapping[tuple[str | int,
     def doubt(what: str, why: str) -> Problem:
         return Problem(what=what, severity="warning", where=entry.location, object=str(key), why=why)
 
+    if is_server_owned(entry.path):
+        return (
+            doubt(
+                f"rule {entry.rule} of {entry.policy} overrides {path_text(entry.path)}, and nothing is sent of it",
+                "each member's API server writes this field itself",
+            ),
+        )
     if entry.path in divided:
         return (
             doubt(

@@ -37,6 +37,9 @@ SERVER_METADATA = frozenset(
     }
 )
 
+OVERRIDABLE_METADATA = frozenset({"finalizers", "ownerReferences"})
+"""What an override policy may give a member although no manifest does."""
+
 WRITTEN_BY_CONTROLLERS = frozenset(
     {
         "deployment.kubernetes.io/revision",
@@ -79,6 +82,21 @@ def normalise(manifest: Manifest) -> Normalised:
     if (rule := _KINDS.get(key)) is not None:
         obj = rule(obj, manifest, problems)
     return Normalised(obj, tuple(problems))
+
+
+def is_server_owned(path: Path) -> bool:
+    """Whether the field at this path is the server's alone, so that no override can set it."""
+    if path[:1] == ("status",):
+        return True
+    return path[:1] == ("metadata",) and len(path) > 1 and path[1] in SERVER_METADATA - OVERRIDABLE_METADATA
+
+
+def without_server_owned(obj: JsonObject) -> JsonObject:
+    """The object without the fields of ``is_server_owned``; itself where it has none of them."""
+    obj = without(obj, "status")
+    for field in sorted(SERVER_METADATA - OVERRIDABLE_METADATA):
+        obj = without(obj, "metadata", field)
+    return obj
 
 
 def without_empty_maps(obj: JsonObject) -> JsonObject:

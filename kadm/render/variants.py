@@ -19,7 +19,7 @@ from kadm.model.override import OverridePolicy
 from kadm.model.repository import Manifest
 from kadm.overrides import RuleHit, apply_rules, rules_that_hit
 from kadm.render.digest import digest_of
-from kadm.render.normalise import without_empty_maps
+from kadm.render.normalise import without_empty_maps, without_server_owned
 from kadm.render.rewriting import with_value
 
 SECRET_VALUE = "(secret)"  # noqa: S105  # what stands in the place of one
@@ -91,7 +91,7 @@ class Variants:
         if overridden.object is None:
             (problem,) = overridden.problems
             return Variant(None, problem=replace(problem, object=str(self._manifest.key)))
-        obj = without_empty_maps(overridden.object)
+        obj = without_empty_maps(without_server_owned(overridden.object))
         provenance.extend(overridden.provenance)
         if (self._manifest.key.group, self._manifest.key.kind) == ("", "Secret"):
             provenance = [_masked(entry) for entry in provenance]

@@ -384,6 +384,18 @@ def test_an_autoscaler_is_divided_with_its_workload() -> None:
             "rule 0 of ClusterOverridePolicy cop leaves the digest of spec.template.spec.containers[0].image as it was",
             id="a tag beside a digest",
         ),
+        pytest.param(
+            {"jsonpatch": [{"path": "/status", "operator": "add", "value": {"replicas": 9}}]},
+            "nginx:1",
+            "rule 0 of ClusterOverridePolicy cop overrides status, and nothing is sent of it",
+            id="status",
+        ),
+        pytest.param(
+            {"jsonpatch": [{"path": "/metadata/uid", "operator": "add", "value": "u"}]},
+            "nginx:1",
+            "rule 0 of ClusterOverridePolicy cop overrides metadata.uid, and nothing is sent of it",
+            id="metadata that the server writes",
+        ),
     ],
 )
 def test_doubtful_overrides_are_warnings(overriders: dict[str, Any], image: str, want: str) -> None:
@@ -391,6 +403,31 @@ def test_doubtful_overrides_are_warnings(overriders: dict[str, Any], image: str,
     policy = an_override_policy({"overriders": overriders})
     (problem,) = rendered(a_repo(web, overrides=policy), decided(web, {"eu": 3, "us": 2})).problems
     assert (problem.severity, problem.what) == ("warning", want)
+
+
+@pytest.mark.parametrize(
+    "overriders",
+    [
+        pytest.param([{"path": "/status", "operator": "add", "value": {"replicas": 9}}], id="status"),
+        pytest.param([{"path": "/metadata/uid", "operator": "add", "value": "u"}], id="uid"),
+    ],
+)
+def test_overrides_of_what_servers_own_reach_no_member(overriders: list[dict[str, Any]]) -> None:
+    web = a_manifest(a_deployment(), overrides=[OVERRIDES])
+    plain = a_manifest(a_deployment())
+    policy = an_override_policy({"overriders": {"jsonpatch": overriders}})
+    placed = {"eu": 3, "us": 2}
+    found = rendered(a_repo(web, overrides=policy), decided(web, placed))
+    want = rendered(a_repo(plain), decided(plain, placed))
+    assert one(found, "eu", "Deployment").object == one(want, "eu", "Deployment").object
+
+
+def test_an_override_may_set_finalizers() -> None:
+    web = a_manifest(a_deployment(), overrides=[OVERRIDES])
+    patch = {"path": "/metadata/finalizers", "operator": "add", "value": ["example.org/keep"]}
+    policy = an_override_policy({"overriders": {"jsonpatch": [patch]}})
+    found = rendered(a_repo(web, overrides=policy), decided(web, {"eu": 3, "us": 2}))
+    assert one(found, "eu", "Deployment").object["metadata"]["finalizers"] == ["example.org/keep"]
 
 
 def test_values_of_secrets_are_not_in_provenance() -> None:
