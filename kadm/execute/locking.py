@@ -141,7 +141,13 @@ class Locks:
         """Take one Lease; whether somebody may have written since ``look``."""
         access = self._pool.connection(name)
         connection = await self._open.enter_async_context(
-            Connection(name, access.access, request_timeout_s=access.request_timeout_s, read_only=False)
+            Connection(
+                name,
+                access.access,
+                request_timeout_s=access.request_timeout_s,
+                read_only=False,
+                failures=access.failures,
+            )
         )
         fleet = self._pool.fleet
         before = self._seen.get(name)

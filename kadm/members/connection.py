@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import ssl
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -35,6 +36,14 @@ _ATTEMPTS = 5
 _FIRST_BACK_OFF_S = 0.2
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _USER_AGENT = "kadm"
+
+_EXPECTED = frozenset({404, 409, 410})
+"""Answers that say how things are: not there, written by somebody else meanwhile, forgotten."""
+
+_TOLD_APART = (400, 401, 403, 413, 422, 429, 500, 502, 503, 504)
+FAILURES = ("garbled", "other", "timeout", "unreachable", "4xx", "5xx", *map(str, _TOLD_APART))
+"""What requests are counted by that fail: HTTP statuses, the usual ones each; an answer that nobody can read; no answer
+in time; no connection, or one that broke off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +89,7 @@ class Connection:
         *,
         request_timeout_s: float = DEFAULT_REQUEST_TIMEOUT_S,
         read_only: bool = True,
+        failures: Counter[str] | None = None,
     ) -> None:
         self.name = name
         self.access = access
@@ -87,6 +97,8 @@ class Connection:
         self.read_only = read_only
         self.fence: Callable[[], Awaitable[None]] | None = None
         """Awaited before every write is sent, each attempt of it; what it raises stops the write."""
+        self.failures: Counter[str] = Counter() if failures is None else failures
+        """How often requests failed, each attempt, by one of FAILURES; others may count in the same place."""
         self._session: aiohttp.ClientSession | None = None
         self._slots = asyncio.Semaphore(_CONNECTIONS_PER_MEMBER)
 
@@ -184,6 +196,7 @@ class Connection:
                     _log.debug("%s: %s %s: %d, %d bytes", self.name, method, target, status, len(text))
                     if 200 <= status < 300:
                         return Answer(status, headers.get("Content-Type", ""), text)
+                    self.refused(status)
                     refused = refusal(
                         status=status,
                         text=text,
@@ -200,10 +213,12 @@ class Connection:
                         raise refused
                     await asyncio.sleep(wait_s)
         except aiohttp.ClientError as error:  # first: some of them are TimeoutErrors too
+            self.broke(error)
             raise translated(error, member=self.name, about=about or path, access=self.access) from error
         except TimeoutError as error:
             if refused is not None:
                 raise refused from error
+            self.broke(error)
             raise MemberUnreachable(
                 f"no answer within {limit_s:g} s",
                 member=self.name,
@@ -212,6 +227,7 @@ class Connection:
                 hint="--request-timeout allows more",
             ) from error
         except OSError as error:
+            self.broke(error)
             raise translated(error, member=self.name, about=about or path, access=self.access) from error
         assert refused is not None  # the loop ends without an answer only after a refusal
         raise refused
@@ -226,6 +242,7 @@ class Connection:
         try:
             return msgspec.json.decode(body, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self.failures["garbled"] += 1
             why = "" if is_secret_path(path) else str(error)
             raise MemberRefused(
                 "the answer is not what an API server sends",
@@ -235,6 +252,18 @@ class Connection:
                 why=why,
                 hint=f"check what answers at {self.access.server}",
             ) from error
+
+    def refused(self, status: int) -> None:
+        """Count an answer that is no success, unless it only says how things are."""
+        if status in _EXPECTED:
+            return
+        folded = f"{status // 100}xx"
+        code = str(status) if status in _TOLD_APART else folded if folded in FAILURES else "other"
+        self.failures[code] += 1
+
+    def broke(self, error: Exception) -> None:
+        """Count a request that got no answer."""
+        self.failures["timeout" if isinstance(error, TimeoutError) else "unreachable"] += 1
 
     async def _send(
         self, method: Method, target: str, *, payload: bytes | None, content_type: str, accept: str

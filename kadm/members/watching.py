@@ -6,6 +6,7 @@ and writes. Nothing but GET is ever sent over it. Source: "Efficient detection o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Generic, Literal, TypeVar
@@ -35,6 +36,10 @@ _GONE = 410
 
 class WatchExpired(MemberError):
     """The member has forgotten the place from which to go on (410): a full list is needed."""
+
+
+class WatchSilent(MemberUnreachable):
+    """A stream that is given up because nothing comes over it: its connection may be half open, the member well."""
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -119,6 +124,14 @@ class Watches:
     def __init__(self, connection: Connection, session: aiohttp.ClientSession) -> None:
         self._connection = connection
         self._session = session
+        self._waiting: set[asyncio.Timeout] = set()
+
+    def doubt(self) -> None:
+        """Give up every stream that waits: a request over another connection was lost without a word, so these
+        connections may be half open, too. Nothing is missed: whoever watches goes on from where it was."""
+        now = asyncio.get_running_loop().time()
+        for deadline in self._waiting:
+            deadline.reschedule(now)
 
     async def events(
         self,
@@ -131,7 +144,8 @@ class Watches:
     ) -> AsyncIterator[Notice]:
         """What happens after version ``since``, bookmarks included; it ends when the member ends it.
 
-        The member is asked to do so after ``timeout_s``. Raises WatchExpired, MemberRefused, MemberUnreachable.
+        The member is asked to do so after ``timeout_s``. Raises WatchExpired, WatchSilent, MemberRefused,
+        MemberUnreachable.
         """
         path = url_path(resource, selection.namespace)
         query = {
@@ -168,21 +182,37 @@ class Watches:
                 if response.status != 200:
                     raise self._refused(response.status, await response.read(), resource, path)
                 rest = b""
-                async for chunk in response.content.iter_any():
+                while chunk := await self._more(response, about):
                     *lines, rest = (rest + chunk).split(b"\n")
                     for line in lines:
                         if line.strip():
                             yield line
         except aiohttp.SocketTimeoutError as error:
-            raise MemberUnreachable(
-                f"nothing came for {silence_s:g} s", member=self._connection.name, object=about
-            ) from error
+            what = f"nothing came for {silence_s:g} s"
+            raise WatchSilent(what, member=self._connection.name, object=about) from error
         except (aiohttp.ClientError, OSError) as error:
+            self._connection.broke(error)
             raise translated(error, member=self._connection.name, about=about, access=access) from error
+
+    async def _more(self, response: aiohttp.ClientResponse, about: str) -> bytes:
+        """What comes next, empty at the end. Raises WatchSilent once ``doubt`` was called."""
+        try:
+            async with asyncio.timeout(None) as deadline:
+                self._waiting.add(deadline)
+                try:
+                    return await response.content.readany()
+                finally:
+                    self._waiting.discard(deadline)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            what = "nothing came, and another request was lost"
+            raise WatchSilent(what, member=self._connection.name, object=about) from error
 
     def _refused(self, status: int, text: bytes, resource: ApiResource, path: str) -> MemberError:
         if status == _GONE:
             return _expired(self._connection, resource)
+        self._connection.refused(status)
         if status == 401:
             self._connection.access.renew()  # whoever asks again has a new one
         return refusal(
@@ -199,6 +229,7 @@ class Watches:
         said = msgspec.convert({name: msgspec.json.decode(raw) for name, raw in notice.object.items()}, _Status)
         if said.code == _GONE:
             return _expired(self._connection, resource)
+        self._connection.refused(said.code or 500)
         return MemberRefused(
             f"the watch ended with {said.code} {said.reason}".rstrip(),
             status=said.code or 500,

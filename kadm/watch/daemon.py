@@ -477,6 +477,7 @@ class Daemon:
             ready_reason=state.ready_reason if state is not None else "",
             heard=time_text(watch.heard) if watch.heard is not None else "",
             lag_s=round((now - watch.heard).total_seconds(), 1) if watch.heard is not None else 0.0,
+            pulse_s=round(watch.pulse_took_s, 3) if watch.pulse_took_s is not None else None,
             suspended=cluster is not None and cluster.suspended,
             commit=record.commit if record is not None else "",
             objects=len(record.objects) if record is not None else 0,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -39,6 +40,7 @@ class Links:
         self._readers: dict[str, Connection] = {}
         self._writers: dict[str, Connection] = {}
         self._retired: list[Connection] = []
+        self._failures: dict[str, Counter[str]] = {}
 
     def use(self, repo: Repo) -> None:
         """Reach members as this repository says. Those that it reaches otherwise than before are connected anew."""
@@ -102,7 +104,13 @@ class Links:
             self._read_s = time.monotonic()
             self._credentials = Credentials(Kubeconfigs(str(self._root), self._environ), self._environ)
         access = await self._credentials.access(cluster, timeout_s=self._request_timeout_s)
-        connection = Connection(name, access, request_timeout_s=self._request_timeout_s, read_only=read_only)
+        connection = Connection(
+            name,
+            access,
+            request_timeout_s=self._request_timeout_s,
+            read_only=read_only,
+            failures=self._failures.setdefault(name, Counter()),
+        )
         await connection.__aenter__()
         if name in connections:  # somebody else was faster
             await connection.close()

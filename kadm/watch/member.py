@@ -6,7 +6,9 @@ One task group per member, with time-outs of its own, so that a dead member cost
     list      each type in use, by the ApplySet's label; the member is synced when all of them are read
     watch     with bookmarks, from where the list stands; a full list again where the member forgot the place (410),
               and at least every ten minutes, whatever the watch says
-    pulse     a read of the Lease, so that a silent death is found within seconds: a watch would be silent, too
+    pulse     a read of the Lease, so that a silent death is found within seconds: a watch would be silent, too. One
+              that was lost while the next is answered makes the watches begin anew: connections that are half open
+              bring nothing any more, and say nothing of it
 
 What fails is tried again with growing pauses. A stream that fails again and again, or a pulse that is missed twice,
 ends the whole group: the member is lost, and nothing but one request at a time, ever more seldom, is spent on it.
@@ -29,7 +31,7 @@ from kadm.members.connection import Connection
 from kadm.members.lease import read_lease
 from kadm.members.observe import observe_member
 from kadm.members.resources import CONFIG_MAPS, PODS, key_in
-from kadm.members.watching import Notice, Selection, Watches, WatchExpired, open_watches, pages
+from kadm.members.watching import Notice, Selection, Watches, WatchExpired, WatchSilent, open_watches, pages
 from kadm.model.applyset import PART_OF
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import ApiResource, MemberState
@@ -103,6 +105,8 @@ class MemberWatch:
         self.synced = False
         self.since = datetime.now(UTC)
         self.heard: datetime | None = None
+        self.pulse_took_s: float | None = None
+        """How long the last answered pulse took; None before the first, and while the member is lost."""
         self.silent_since: datetime | None = None
         """Since when nothing was answered, as far as was tried; None while there are answers, be they refusals."""
         self.first_try = asyncio.Event()
@@ -133,6 +137,7 @@ class MemberWatch:
             lists=self._counts["lists"],
             restarts=self._counts["restarts"],
             expired=self._counts["expired"],
+            silent=self._counts["silent"],
             failures=dict(sorted(self._failures.items())),
         )
 
@@ -168,11 +173,12 @@ class MemberWatch:
 
     async def _watched(self, failures: Failures) -> None:
         connection = await self._connect()
+        self._failures = connection.failures
         await self._observe(connection)
         self._hear()
         self.synced = False
         async with open_watches(connection) as watches, asyncio.TaskGroup() as group:
-            group.create_task(self._pulse(connection), name=f"pulse of {self.name}")
+            group.create_task(self._pulse(connection, watches), name=f"pulse of {self.name}")
             group.create_task(self._streams(connection, watches, group, failures), name=f"streams of {self.name}")
 
     async def _observe(self, connection: Connection) -> None:
@@ -269,9 +275,11 @@ class MemberWatch:
                 self._counts["expired"] += 1
                 if loop.time() - began < SHORTEST_WATCH_S:
                     await asyncio.sleep(jittered(SHORTEST_WATCH_S / 2, SHORTEST_WATCH_S))
+            except WatchSilent as error:
+                self._counts["silent"] += 1
+                _log.info("%s: the watch of %s begins anew: %s", self.name, name, error.problem.what)
             except MemberError as error:
                 pause = failures.another()
-                self._fail(error)
                 if isinstance(error, MemberRefused) and error.status in _CANNOT_WATCH:
                     _log.warning("%s: %s cannot be watched: %s", self.name, name, error.problem.what)
                     self._pending.discard(name)
@@ -345,27 +353,25 @@ class MemberWatch:
         if key in pods or len(pods) < MOST_PODS:
             pods[key] = pod
 
-    async def _pulse(self, connection: Connection) -> None:
+    async def _pulse(self, connection: Connection, watches: Watches) -> None:
         """Ask for the Lease again and again. Raises MemberError where it does not answer twice in a row."""
-        missed = 0
+        missed, lost = 0, False
+        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(jittered(self._pulse_s * 0.8, self._pulse_s))
+            began = loop.time()
             try:
                 await read_lease(connection, self._fleet, timeout_s=self._pulse_timeout_s)
-            except MemberRefused as error:
-                if error.status == 401 or error.status >= 500:
-                    self._fail(error)
-                    missed += 1
+            except MemberError as error:
+                if not isinstance(error, MemberRefused) or error.status == 401 or error.status >= 500:
+                    missed, lost = missed + 1, lost or isinstance(error, MemberUnreachable)
                     if missed >= MISSED_PULSES:
                         raise
                     continue
-            except MemberError as error:
-                self._fail(error)
-                missed += 1
-                if missed >= MISSED_PULSES:
-                    raise
-                continue
-            missed = 0
+            if lost:
+                watches.doubt()
+            missed, lost = 0, False
+            self.pulse_took_s = loop.time() - began
             self._hear()
 
     def _is_synced(self, failures: Failures) -> None:
@@ -387,15 +393,13 @@ class MemberWatch:
         elif self.silent_since is None:
             self.silent_since = datetime.now(UTC)
         self.problem = error.problem
+        self.pulse_took_s = None
         self.synced = False
         self._pending.clear()
         if first:
             self.since = datetime.now(UTC)
             self._told.lost(self.name, error.problem)
         self.first_try.set()
-
-    def _fail(self, error: MemberError) -> None:
-        self._failures[str(error.status) if isinstance(error, MemberRefused) else "unreachable"] += 1
 
     def _hear(self) -> None:
         self.heard = datetime.now(UTC)

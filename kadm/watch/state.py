@@ -24,12 +24,14 @@ class WatchCounts(Struct, frozen=True, kw_only=True):
     """What became of one member's watches since the daemon started.
 
     ``lists`` full lists, ``restarts`` watches begun anew without one, ``expired`` of them because the member forgot the
-    place (410), ``failures`` requests that failed, by HTTP status as text, or ``unreachable``.
+    place (410), ``silent`` watches that were given up because nothing came over them; ``failures`` requests that
+    failed, each attempt, by one of ``members.connection.FAILURES``.
     """
 
     lists: int = 0
     restarts: int = 0
     expired: int = 0
+    silent: int = 0
     failures: Mapping[str, int] = {}
 
 
@@ -37,6 +39,7 @@ class MemberView(Struct, frozen=True, kw_only=True):
     """One member. ``since`` is when it became what ``reachable`` says; ``problem`` says why it is not reachable.
 
     ``synced``: everything in it was read at least once. ``heard`` is its last answer, ``lag_s`` how long ago that was.
+    ``pulse_s`` is how long it took to answer when it was asked last whether it is alive, None while it does not.
     ``commit`` is the last one applied there; ``objects`` counts what kadm recorded there.
     """
 
@@ -50,6 +53,7 @@ class MemberView(Struct, frozen=True, kw_only=True):
     ready_reason: str = ""
     heard: str = ""
     lag_s: float = 0.0
+    pulse_s: float | None = None
     suspended: bool = False
     commit: str = ""
     objects: int = 0
@@ -189,6 +193,7 @@ class Totals(Struct, frozen=True, kw_only=True):
 
     fetches: int = 0
     failed_fetches: int = 0
+    rewrites: int = 0
     broken_commits: int = 0
     plans: int = 0
     failed_plans: int = 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,10 +14,10 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from kadm.errors import MemberRefused, MemberUnreachable
-from kadm.members.connection import Access, Answer, Connection, Method, WriteWhileReading, translated
+from kadm.errors import MemberError, MemberRefused, MemberUnreachable
+from kadm.members.connection import FAILURES, Access, Answer, Connection, Method, WriteWhileReading, translated
 from kadm.members.refusal import ManifestRefused
-from tests.members.fake_member import FakeMember, always, in_turn, run, serving, status
+from tests.members.fake_member import Answerer, FakeMember, always, in_turn, run, serving, status
 
 ACCESS = Access(server="https://eu.example:6443")
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -310,3 +312,42 @@ def test_requests_that_wait_for_a_connection_do_not_run_out_of_time() -> None:
         return [answer.status for answer in answers]
 
     assert run(many()) == [200] * 100
+
+
+async def _hang(_request: web.Request) -> web.StreamResponse:
+    await asyncio.sleep(10)
+    return ok()
+
+
+async def _drop(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return ok()
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        pytest.param(always(lambda: status(404, "NotFound")), {}, id="what is not there is no failure"),
+        pytest.param(always(lambda: status(409, "Conflict")), {}, id="nor is a conflict"),
+        pytest.param(always(lambda: status(401, "Unauthorized")), {"401": 1}, id="401"),
+        pytest.param(in_turn(lambda: status(429), lambda: status(429), ok), {"429": 2}, id="each attempt counts"),
+        pytest.param(always(lambda: status(418)), {"4xx": 1}, id="a status that is seldom"),
+        pytest.param(always(lambda: web.Response(status=599)), {"5xx": 1}, id="a status that is nobody's"),
+        pytest.param(always(lambda: web.Response(status=302)), {"other": 1}, id="a redirect"),
+        pytest.param(always(lambda: web.Response(text="<html>")), {"garbled": 1}, id="no JSON"),
+        pytest.param(_hang, {"timeout": 1}, id="no answer"),
+        pytest.param(_drop, {"unreachable": 1}, id="no connection"),
+    ],
+)
+def test_requests_that_fail_are_counted(answer: Answerer, want: dict[str, int]) -> None:
+    async def asking() -> Counter[str]:
+        member = FakeMember(answers={("GET", "/x"): answer})
+        async with serving(member), member.connection(request_timeout_s=2) as connection:
+            with contextlib.suppress(MemberError):
+                await connection.read("/x", dict[str, Any])
+            return connection.failures
+
+    counted = run(asking())
+    assert counted == want
+    assert counted.keys() <= set(FAILURES)

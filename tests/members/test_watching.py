@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 from msgspec import Raw
 
-from kadm.errors import MemberError, MemberRefused, MemberUnreachable
+from kadm.errors import MemberError, MemberRefused
 from kadm.members.resources import CONFIG_MAPS
-from kadm.members.watching import Selection, WatchExpired, open_watches, pages
+from kadm.members.watching import Selection, WatchExpired, WatchSilent, open_watches, pages
 from tests.members.fake_member import FakeMember, run, serving, status
 
 PATH = "/api/v1/configmaps"
@@ -109,8 +109,25 @@ def test_a_stream_that_says_nothing_is_given_up() -> None:
     async def body() -> None:
         async with serving() as member:
             streaming(member, [an_event("ADDED", 8)], then_hang=True)
-            with pytest.raises(MemberUnreachable, match=r"nothing came for 0\.2 s"):
+            with pytest.raises(WatchSilent, match=r"nothing came for 0\.2 s"):
                 await read(member, silence_s=0.2)
+
+    run(body())
+
+
+def test_streams_that_are_doubted_are_given_up_at_once() -> None:
+    async def body() -> None:
+        async with serving() as member, member.connection(read_only=True) as connection:
+            streaming(member, [an_event("ADDED", 8)], then_hang=True)
+            async with open_watches(connection) as watches:
+                events = watches.events(CONFIG_MAPS, Selection(), since="7", timeout_s=60)
+                assert (await anext(events)).version == "8"
+                waiting = asyncio.ensure_future(anext(events))
+                await asyncio.sleep(0.05)
+                watches.doubt()
+                with pytest.raises(WatchSilent, match="nothing came, and another request was lost"):
+                    await waiting
+            assert connection.failures == {}
 
     run(body())
 

@@ -221,11 +221,31 @@ def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
         lease = "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases/kadm-shop"
         it.cluster.fake.answers["GET", lease] = silence
         await it.until(lambda: not it.watch.reachable)
-        assert it.watch.silent_since is not None
+        assert (it.watch.silent_since is not None, it.watch.pulse_took_s) == (True, None)
         assert it.told.heard == ["synced", "lost"]
         del it.cluster.fake.answers["GET", lease]
         await it.until(lambda: it.watch.reachable)
         assert it.watch.silent_since is None
+
+    scene(body)
+
+
+def test_watches_begin_anew_after_a_pulse_that_was_lost() -> None:
+    async def body(it: Scene) -> None:
+        await it.until(lambda: it.watch.synced and bool(it.cluster.watches))
+        lease = "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases/kadm-shop"
+
+        async def lose_one(_request: web.Request) -> web.StreamResponse:
+            del it.cluster.fake.answers["GET", lease]
+            await asyncio.sleep(10)
+            return web.Response()
+
+        it.cluster.fake.answers["GET", lease] = lose_one
+        await it.until(lambda: len(it.cluster.watches) == 2)
+        assert (it.watch.counts.silent, it.watch.reachable, it.cluster.lists) == (2, True, 1)
+        assert it.watch.counts.failures == {"timeout": 1}
+        assert it.told.heard == ["synced"]
+        assert it.watch.pulse_took_s is not None
 
     scene(body)
 

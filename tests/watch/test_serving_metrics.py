@@ -13,6 +13,7 @@ from kadm.watch.state import BrokenCommit, HeldView, MemberView, Snapshot, Sourc
 from tests.watch.views import NOON, a_busy_fleet, a_matrix, a_member, a_plan, a_snapshot, lost
 
 NOON_S = 1772366400.0
+WATCHED = WatchCounts(lists=5, restarts=2, expired=1, silent=4, failures={"429": 3})
 
 
 @pytest.mark.parametrize(
@@ -48,16 +49,20 @@ NOON_S = 1772366400.0
             id="members; readiness that is not known has no value",
         ),
         pytest.param(
-            a_snapshot(
-                members=(a_member("eu", counts=WatchCounts(lists=5, restarts=2, expired=1, failures={"429": 3})),)
-            ),
+            a_snapshot(members=(a_member("eu", counts=WATCHED),)),
             {
                 ("kadm_member_lists_total", ("eu",)): 5,
                 ("kadm_member_watch_restarts_total", ("eu",)): 2,
                 ("kadm_member_watch_expired_total", ("eu",)): 1,
+                ("kadm_member_watch_silent_total", ("eu",)): 4,
                 ("kadm_member_request_failures_total", ("eu", "429")): 3,
             },
             id="watches",
+        ),
+        pytest.param(
+            a_snapshot(members=(a_member("eu", pulse_s=0.25), a_member("us", pulse_s=None))),
+            {("kadm_member_pulse_duration_seconds", ("eu",)): 0.25, ("kadm_start_time_seconds", ()): NOON_S},
+            id="how long a member takes to answer; while it does not there is no value",
         ),
         pytest.param(
             a_busy_fleet(),
@@ -79,10 +84,11 @@ NOON_S = 1772366400.0
             id="workloads",
         ),
         pytest.param(
-            a_snapshot(totals=Totals(fetches=7, failed_fetches=2, plans=3, changes=5, failed_changes=1)),
+            a_snapshot(totals=Totals(fetches=7, failed_fetches=2, rewrites=1, plans=3, changes=5, failed_changes=1)),
             {
                 ("kadm_source_fetches_total", ("failed",)): 2,
                 ("kadm_source_fetches_total", ("ok",)): 7,
+                ("kadm_source_rewrites_total", ()): 1,
                 ("kadm_plans_total", ("failed",)): 0,
                 ("kadm_plans_total", ("ok",)): 3,
                 ("kadm_changes_total", ("failed",)): 1,

@@ -97,6 +97,7 @@ def watch_fields(snapshot: Snapshot) -> JsonObject:
             "failedFetches": snapshot.totals.failed_fetches,
             "brokenCommits": snapshot.totals.broken_commits,
             "plans": snapshot.totals.plans,
+            "rewrites": snapshot.totals.rewrites,
             "failedPlans": snapshot.totals.failed_plans,
             "applies": snapshot.totals.applies,
             "changes": snapshot.totals.changes,
@@ -128,6 +129,7 @@ def cluster_fields(member: MemberView) -> JsonObject:
             "lists": counts.lists,
             "restarts": counts.restarts,
             "expired": counts.expired,
+            "silent": counts.silent,
             "failures": dict(sorted(counts.failures.items())),
         },
     }

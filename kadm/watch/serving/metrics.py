@@ -186,6 +186,12 @@ METRICS: tuple[Described, ...] = (
         of=lambda one: _results(one.totals.fetches, one.totals.failed_fetches),
     ),
     Described(
+        name="kadm_source_rewrites",
+        type="counter",
+        help="Times that the branch did not go on from the commit seen before (a force-push).",
+        of=lambda one: _one(one.totals.rewrites),
+    ),
+    Described(
         name="kadm_member_up",
         type="gauge",
         help="1 while the member answers.",
@@ -219,6 +225,13 @@ METRICS: tuple[Described, ...] = (
         help="When the member answered last, in seconds since the epoch.",
         labels=("member",),
         of=_members(lambda one: _time(one.heard)),
+    ),
+    Described(
+        name="kadm_member_pulse_duration_seconds",
+        type="gauge",
+        help="How long the member took to answer when it was asked last whether it is alive; absent while it does not.",
+        labels=("member",),
+        of=_members(lambda one: one.pulse_s),
     ),
     Described(
         name="kadm_member_objects",
@@ -256,9 +269,16 @@ METRICS: tuple[Described, ...] = (
         of=_members(lambda one: one.counts.expired),
     ),
     Described(
+        name="kadm_member_watch_silent",
+        type="counter",
+        help="Watches that were given up because nothing came over them (a half-open connection), and begun anew.",
+        labels=("member",),
+        of=_members(lambda one: one.counts.silent),
+    ),
+    Described(
         name="kadm_member_request_failures",
         type="counter",
-        help="Requests of watches that failed; code is the HTTP status, or unreachable.",
+        help="Requests that failed, each attempt; code is an HTTP status, timeout, unreachable, or garbled.",
         labels=("member", "code"),
         of=_failures,
     ),
