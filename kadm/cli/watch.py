@@ -36,6 +36,9 @@ def watch(
     ] = "",
     path: Annotated[str, typer.Option("--path", metavar="DIR", help="Where kadm.yaml is in the repository.")] = ".",
     interval: Annotated[str, typer.Option("--interval", metavar="DURATION", help="How often to look at git.")] = "30s",
+    git_timeout: Annotated[
+        str, typer.Option("--git-timeout", metavar="DURATION", help="Give up a look at git that takes longer.")
+    ] = "2m",
     drift: Annotated[
         Drift, typer.Option("--drift", help="Correct what others change in members, or only report it.")
     ] = Drift.CORRECT,
@@ -108,6 +111,7 @@ def watch(
         branch=branch,
         path=path,
         interval=interval,
+        git_timeout=git_timeout,
         drift=drift.value,
         once=once,
         check_config=check_config,

@@ -42,6 +42,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     branch: str
     path: str
     interval: str
+    git_timeout: str
     drift: Literal["correct", "report"]
     once: bool
     check_config: bool
@@ -56,12 +57,13 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 async def run_watch(console: Console, asked: Asked) -> int:
     """One daemon, from its start to its exit code. Raises UsageError for options that cannot be."""
-    interval_s = _interval_s(asked.interval)
+    interval_s = _seconds("--interval", asked.interval)
+    git_timeout_s = _seconds("--git-timeout", asked.git_timeout)
     if asked.repo is None and asked.branch:
         raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
     where = None if asked.once else where_to_listen(asked.listen, asked.token_file)
     store = Store(_state_dir(asked))
-    source = _source(asked, store)
+    source = _source(asked, store, git_timeout_s)
     kept = store.open()
     try:
         if asked.check_config:
@@ -151,13 +153,13 @@ async def _check(console: Console, source: Source) -> ExitCode:
     return ExitCode.FINE
 
 
-def _source(asked: Asked, store: Store) -> Source:
+def _source(asked: Asked, store: Store, git_timeout_s: float) -> Source:
     if asked.repo is None:
         return Directory(Path(os.path.abspath(asked.directory)))  # noqa: PTH100  # links in the path stay
     inside = os.path.normpath(asked.path)
     if inside.startswith("..") or Path(inside).is_absolute():
         raise UsageError(f"--path {asked.path} leads out of the repository", hint="name a directory inside of it")
-    return Clone(asked.repo, asked.branch, store.clone, inside)
+    return Clone(asked.repo, asked.branch, store.clone, inside, timeout_s=git_timeout_s)
 
 
 def _state_dir(asked: Asked) -> Path:
@@ -172,13 +174,13 @@ def _state_dir(asked: Asked) -> Path:
     return base / "kadm" / f"watch-{hashlib.sha256(followed.encode()).hexdigest()[:12]}"
 
 
-def _interval_s(text: str) -> float:
+def _seconds(option: str, text: str) -> float:
     try:
         seconds = duration_s(text)
     except ValueError as error:
-        raise UsageError(f"--interval {text} is no duration", hint="for example 30s, or 5m") from error
+        raise UsageError(f"{option} {text} is no duration", hint="for example 30s, or 5m") from error
     if seconds < 1:
-        raise UsageError(f"--interval {text} is too short", hint="at least 1s")
+        raise UsageError(f"{option} {text} is too short", hint="at least 1s")
     return seconds
 
 

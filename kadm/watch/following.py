@@ -58,7 +58,7 @@ class Following:
     async def run(self, *, once: bool) -> None:
         """Follow for ever. Ends by cancellation; with ``once`` raises KadmError where nothing can be used."""
         failures = Failures(first_s=FIRST_PAUSE_S, longest_s=max(self._interval_s, FIRST_PAUSE_S))
-        kept = await self._kept()
+        kept = before = await self._kept()
         while True:
             wait_s = self._interval_s
             try:
@@ -72,6 +72,8 @@ class Following:
                 failures.none()
                 self._seen()
                 if state != self._tried:
+                    await self._compare(before, state)
+                    before = state
                     await self._take(state, newest=True)
                     if not self._in_force and kept and kept != state:
                         await self._take(kept, newest=False)
@@ -82,6 +84,13 @@ class Following:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._poke.wait()
+
+    async def _compare(self, before: str, state: str) -> None:
+        """Tell of a branch whose history was written anew: it is followed, and somebody may want to know."""
+        if before and before != state and await self._source.rewritten(before, state):
+            self._tally.add(rewrites=1)
+            text = f"the branch was rewritten: {state[:12]} does not go on from {before[:12]}"
+            self._trail.add("source", text, severity="warning")
 
     async def _kept(self) -> str:
         """What was in force when the daemon ended, empty where that is not known."""

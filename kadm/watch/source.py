@@ -51,6 +51,10 @@ class Source(Protocol):
     async def look(self) -> str:
         """The name of the newest state. Raises SourceError."""
 
+    async def rewritten(self, before: str, now: str) -> bool:
+        """Whether the newest state does not go on from the one seen before it: a force-push. Not where that cannot be
+        told."""
+
     async def kept(self) -> str:
         """The state that was in force when the daemon ended, empty where none is remembered. Raises SourceError."""
 
@@ -83,6 +87,20 @@ class Clone:
         what = f"refs/heads/{self.branch}" if self.branch else "HEAD"
         await self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self.remote, f"+{what}:{SEEN}")
         return (await self._git("rev-parse", "--verify", f"{SEEN}^{{commit}}")).strip()
+
+    async def rewritten(self, before: str, now: str) -> bool:
+        try:
+            base = (await self._git("merge-base", before, now)).strip()
+        except SourceError:  # no common commit; or one of them is not there any more
+            return await self._has(before) and await self._has(now)
+        return base != before
+
+    async def _has(self, commit: str) -> bool:
+        try:
+            await self._git("cat-file", "-e", f"{commit}^{{commit}}")
+        except SourceError:
+            return False
+        return True
 
     async def kept(self) -> str:
         await self._ready()
@@ -164,6 +182,9 @@ class Directory:
 
     async def look(self) -> str:
         return await asyncio.to_thread(self._state)
+
+    async def rewritten(self, before: str, now: str) -> bool:
+        return False
 
     async def kept(self) -> str:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,30 @@ def test_a_new_commit_and_a_force_push_are_followed(git: Git, tmp_path: Path) ->
     seen.append(asyncio.run(clone.look()))
     assert seen == [first, second, third]
     assert str(clone.load(second).revision) == second
+
+
+def test_a_force_push_is_told_from_a_push(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    second = git.commit(other_txt="x")
+    asyncio.run(clone.look())
+    git.run("commit", "--quiet", "--amend", "-m", "written anew")
+    amended = asyncio.run(clone.look())
+    git.run("checkout", "--quiet", "--orphan", "new")
+    git.commit(kadm_yaml=FLEET)
+    git.run("branch", "--quiet", "-M", "new", "main")
+    orphan = asyncio.run(clone.look())
+    asked = [(first, second), (second, amended), (second, first), (amended, orphan), ("0" * 40, orphan)]
+    told = [asyncio.run(clone.rewritten(*one)) for one in asked]
+    assert told == [False, True, True, True, False], "the last one cannot be told"
+
+
+def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        remote = f"git://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        with pytest.raises(SourceError, match=r"git fetch did not end within 0\.5 s"):
+            asyncio.run(Clone(remote, "main", tmp_path / "clone", timeout_s=0.5).look())
 
 
 def test_what_is_in_force_survives_a_force_push_and_gc(git: Git, tmp_path: Path) -> None:
