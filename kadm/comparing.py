@@ -19,6 +19,7 @@ from kadm.compare import (
     MemberComparison,
     Permissions,
     Prover,
+    Size,
     Terms,
     compare_member,
     folds,
@@ -51,9 +52,11 @@ from kadm.render import adopts_in, is_released, retains_replicas
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """A member's comparison, and what it holds then: the desired objects without what is left to others."""
+    """A member's comparison, how many objects it is about, and what the member holds then: the desired objects without
+    what is left to others."""
 
     comparison: MemberComparison
+    size: Size
     desired: DesiredMember
 
 
@@ -68,6 +71,7 @@ async def compare_in_member(
 ) -> Compared:
     """What would change in one member; of ``targets`` alone, and of the namespaces that they need, if there are any.
 
+    Deletions are guarded one by one; how many of them may pass is to be looked at for all members (``bounded``).
     Raises MemberError where the member does not answer, RecordLost where its record is gone.
     """
     record = state.record
@@ -94,17 +98,17 @@ async def compare_in_member(
     guarded = guard(
         replace(comparison, problems=(*reading.problems, *comparison.problems)),
         live=live,
-        recorded=len(state.record.objects) if state.record else 0,
-        desired=len(desired.objects) + len(desired.frozen),
         contents=await _contents(
             connection, state, comparison, going(comparison, live, recorded.values(), permissions)
         ),
-        deletions=repo.fleet.spec.deletions,
         permissions=permissions,
+    )
+    size = Size(
+        recorded=len(state.record.objects) if state.record else 0, desired=len(desired.objects) + len(desired.frozen)
     )
     now = {one.key: one for one in wanted.objects}
     objects = tuple(now.get(one.key, one) for one in desired.objects)
-    return Compared(comparison=guarded, desired=replace(desired, objects=objects))
+    return Compared(comparison=guarded, size=size, desired=replace(desired, objects=objects))
 
 
 class _Reading:

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kadm.compare import MemberComparison, Permissions, make_plan
+from kadm.compare import MemberComparison, Permissions, bounded, make_plan
 from kadm.compare.drift import without_drift
 from kadm.compare.moves import moves
 from kadm.compare.suspension import suspended_members
@@ -153,10 +153,16 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
         return await compare_in_member(connection, state, wanted, repo, permissions, targets=targets)
 
     compared = await pool.each(compare_one, names=[name for name in states if name not in suspended])
-    comparisons = [found.comparison for found in compared.values() if isinstance(found, Compared)]
+    read = {name: found for name, found in compared.items() if isinstance(found, Compared)}
+    comparisons = bounded(
+        [found.comparison for found in read.values()],
+        {name: found.size for name, found in read.items()},
+        deletions=repo.fleet.spec.deletions,
+        permissions=permissions,
+    )
     if choices.leave_drift:
         comparisons = _without_drift(comparisons, decisions, states)
-    reduced = {name: found.desired for name, found in compared.items() if isinstance(found, Compared)}
+    reduced = {name: found.desired for name, found in read.items()}
     desired = replace(desired, members=dict(sorted({**desired.members, **reduced}.items())))
     if targets is not None:
         decisions, desired = _of_targets(decisions, targets), _only_targets(desired, targets)

@@ -83,7 +83,9 @@ RescheduleOption = Annotated[
 RescheduleAllOption = Annotated[bool, typer.Option("--reschedule-all", help="Place every workload anew.")]
 AllowDeletesOption = Annotated[
     int | None,
-    typer.Option("--allow-deletes", metavar="N", help="Permit up to N deletions per member.", min=0),
+    typer.Option(
+        "--allow-deletes", metavar="N", help="Permit up to N deletions in each member, and any number in all.", min=0
+    ),
 ]
 AllowEmptyOption = Annotated[
     bool, typer.Option("--allow-empty", help="Permit that a member, or a workload, drops to nothing.")

@@ -22,7 +22,7 @@ spec:
   defaults:
     clusterPropagationPolicy: everywhere   # for objects that no label binds to a policy
   # namespace: default      # of objects that do not say theirs
-  # deletions: {max: 10, percent: 20}    # per member; more needs --allow-deletes N
+  # deletions: {max: 10, percent: 20}    # per member; more needs --allow-deletes N (kadm help guards)
 """
 
 POLICY = """\

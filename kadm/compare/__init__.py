@@ -3,7 +3,7 @@
 from kadm.compare.desired_object import folds
 from kadm.compare.findings import MemberComparison, Terms
 from kadm.compare.finished import goes_when_finished
-from kadm.compare.guards import Contents, going, guard
+from kadm.compare.guards import Contents, Size, bounded, going, guard
 from kadm.compare.kept import not_kept
 from kadm.compare.left_fields import REPLICAS, Leaving, contest_digest, leave, sent_for, whole
 from kadm.compare.member import compare_member, questions
@@ -23,8 +23,10 @@ __all__ = [
     "MemberComparison",
     "Permissions",
     "Prover",
+    "Size",
     "Step",
     "Terms",
+    "bounded",
     "compare_member",
     "contest_digest",
     "folds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,20 +29,24 @@ class Contents(Struct, frozen=True, kw_only=True):
     unknown: str = ""
 
 
+class Size(Struct, frozen=True, kw_only=True):
+    """How many objects kadm placed in a member, and how many it is to hold."""
+
+    recorded: int
+    desired: int
+
+
 def guard(
     comparison: MemberComparison,
     *,
     live: LiveMember,
-    recorded: int,
-    desired: int,
     contents: Mapping[ObjectKey, Contents],
-    deletions: Deletions,
     permissions: Permissions,
 ) -> MemberComparison:
-    """The comparison with every deletion (and recreation) that no flag permits moved from changes to held.
+    """The comparison with every deletion (and recreation) that its object forbids moved from changes to held.
 
-    ``recorded`` and ``desired`` count the member's objects; ``contents`` has an entry for every namespace and CRD that
-    would be deleted.
+    ``contents`` has an entry for every namespace and CRD that would be deleted. How many deletions there are is not
+    looked at: ``bounded`` does, for all members together.
     """
     held = list(comparison.held)
     kept: list[Change] = []
@@ -53,15 +57,40 @@ def guard(
         else:
             held.append(found)
     kept, inside = _with_what_they_hold(kept, held)
-    held += inside
-    deleting = [change for change in kept if change.action == "delete"]
-    bulk = _bulk(deleting, recorded=recorded, desired=desired, deletions=deletions, permissions=permissions)
-    if bulk is not None:
-        held += [bulk(change) for change in deleting]
-        kept = [change for change in kept if change.action != "delete"]
-    return replace(
-        comparison, changes=tuple(kept), held=tuple(sorted(held, key=lambda one: (one.change.cluster, one.change.key)))
-    )
+    return replace(comparison, changes=tuple(kept), held=_sorted([*held, *inside]))
+
+
+def bounded(
+    comparisons: Sequence[MemberComparison],
+    sizes: Mapping[str, Size],
+    *,
+    deletions: Deletions,
+    permissions: Permissions,
+) -> list[MemberComparison]:
+    """The comparisons with all deletions of a member moved to held where there are too many of them.
+
+    There can be too many in the member, and too many in all members: then none passes anywhere. What a member's own
+    bound holds back counts in all, for it says how much was meant to go; a member that drops to nothing does not, it
+    has a guard of its own.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    counted: dict[str, int] = {}
+    for one in comparisons:
+        count, size = len(_deleting(one)), sizes[one.member]
+        if size.desired == 0:
+            excess = _dropping(count, permissions)
+        else:
+            counted[one.member] = count
+            excess = _excess(count, size, deletions, permissions)
+        if count and excess is not None:
+            found[one.member] = excess
+    passing = [name for name, count in counted.items() if count and name not in found]
+    if passing and permissions.allow_deletes is None:
+        why = _excess_in_all(sum(counted.values()), [sizes[name] for name in counted], deletions)
+        if why:
+            flag = f"--allow-deletes {max(counted[name] for name in passing)}"
+            found |= dict.fromkeys(passing, (why, flag))
+    return [_without_deletions(one, *found[one.member]) if one.member in found else one for one in comparisons]
 
 
 def going(
@@ -135,21 +164,58 @@ def _still(inside: Contents) -> str:
     return f"it still holds {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def _bulk(
-    deleting: list[Change], *, recorded: int, desired: int, deletions: Deletions, permissions: Permissions
-) -> Callable[[Change], Held] | None:
-    """How each deletion is held where there are too many of them, or None where they may pass."""
-    if not deleting:
-        return None
-    if desired == 0 and not permissions.allow_empty:
-        why = "the member would drop to nothing"
-        return lambda change: Held(change=change, why=why, flag="--allow-empty")
-    allowed, share = permissions.allow_deletes, ""
-    if allowed is None and desired > 0:
-        allowed = min(deletions.max, -(-recorded * deletions.percent // 100))
-        share = f", {deletions.percent}% of its {recorded} objects" if allowed < deletions.max else ""
-    if allowed is not None and len(deleting) > allowed:
-        count = len(deleting)
-        why = f"{count} deletion{'s' * (count > 1)} in this member, {allowed} allowed{share}"
-        return lambda change: Held(change=change, why=why, flag=f"--allow-deletes {count}")
+def _dropping(count: int, permissions: Permissions) -> tuple[str, str] | None:
+    """Why the deletions of a member that holds nothing then are held, and what permits them; None where they pass."""
+    if not permissions.allow_empty:
+        return "the member would drop to nothing", "--allow-empty"
+    if permissions.allow_deletes is not None and count > permissions.allow_deletes:
+        return _too_many(count, permissions.allow_deletes), f"--allow-deletes {count}"
     return None
+
+
+def _excess(count: int, size: Size, deletions: Deletions, permissions: Permissions) -> tuple[str, str] | None:
+    """Why this many deletions in one member are held, and what permits them; None where they may pass."""
+    allowed, share = permissions.allow_deletes, ""
+    if allowed is None:
+        part = _share(size, deletions)
+        allowed = min(deletions.max, part)
+        share = f", {deletions.percent}% of its {size.recorded} objects" if part < deletions.max else ""
+    return (_too_many(count, allowed) + share, f"--allow-deletes {count}") if count > allowed else None
+
+
+def _excess_in_all(count: int, sizes: Sequence[Size], deletions: Deletions) -> str:
+    """Why this many deletions in all members are too many; empty where they may pass."""
+    allowed, share = sum(_share(size, deletions) for size in sizes), f", {deletions.percent}% of what each holds"
+    if deletions.total is not None and deletions.total <= allowed:
+        allowed, share = deletions.total, ""
+    return f"{_counted(count)} in all members, {allowed} allowed{share}" if count > allowed else ""
+
+
+def _share(size: Size, deletions: Deletions) -> int:
+    """How many deletions spec.deletions.percent lets pass in one member: at least one, so that small members work."""
+    return -(-size.recorded * deletions.percent // 100)
+
+
+def _too_many(count: int, allowed: int) -> str:
+    return f"{_counted(count)} in this member, {allowed} allowed"
+
+
+def _counted(count: int) -> str:
+    return f"{count} deletion{'s' * (count > 1)}"
+
+
+def _deleting(comparison: MemberComparison) -> list[Change]:
+    return [change for change in comparison.changes if change.action == "delete"]
+
+
+def _without_deletions(comparison: MemberComparison, why: str, flag: str) -> MemberComparison:
+    held = [Held(change=change, why=why, flag=flag) for change in _deleting(comparison)]
+    return replace(
+        comparison,
+        changes=tuple(change for change in comparison.changes if change.action != "delete"),
+        held=_sorted([*comparison.held, *held]),
+    )
+
+
+def _sorted(held: Sequence[Held]) -> tuple[Held, ...]:
+    return tuple(sorted(held, key=lambda one: (one.change.cluster, one.change.key)))

@@ -12,9 +12,9 @@ from kadm.model.objects import ObjectKey
 class Permissions(Struct, frozen=True, kw_only=True):
     """The flags. Nothing is permitted by default.
 
-    ``allow_deletes`` None: the Fleet's own bound holds. ``adopt`` holds ``kind/name`` in lower case;
-    ``adopt_prune``: adoption removes what git lacks from pod templates, too. ``take_over`` names field managers, and
-    tools whose mark an object carries.
+    ``allow_deletes`` None: the Fleet's own bounds hold; else so many may go in each member. ``adopt`` holds
+    ``kind/name`` in lower case; ``adopt_prune``: adoption removes what git lacks from pod templates, too.
+    ``take_over`` names field managers, and tools whose mark an object carries.
     """
 
     allow_deletes: int | None = None

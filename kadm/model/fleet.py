@@ -59,12 +59,14 @@ class Defaults(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
 
 
 class Deletions(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many deletions pass without a flag, per member: both bounds must hold (design, section 8)."""
+    """How many deletions pass without a flag, in each member and in all: every bound must hold (design, section 8)."""
 
     max: Annotated[int, Meta(ge=0)] = 10
     """So many deletions in one member need no flag."""
     percent: Annotated[int, Meta(ge=0, le=100)] = 20
-    """So many percent of a member's objects need no flag."""
+    """So many percent of a member's objects need no flag, rounded up; in all members, what that comes to."""
+    total: Annotated[int, Meta(ge=0)] | None = None
+    """So many deletions in all members together need no flag; absent: percent alone bounds them."""
 
 
 class Wave(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

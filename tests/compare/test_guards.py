@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kadm.compare import Contents, MemberComparison, Permissions, going, guard
+from kadm.compare import Contents, MemberComparison, Permissions, Size, bounded, going, guard
 from kadm.model.fleet import Deletions
 from kadm.model.live import LiveMember
 from kadm.model.objects import JsonObject, ObjectKey, key_of
@@ -39,12 +39,11 @@ def guarded(
     found = guard(
         MemberComparison(member="eu", changes=changes),
         live=LiveMember(name="eu", objects=keys),
-        recorded=recorded,
-        desired=left,
         contents={key: contents or Contents() for key in keys},
-        deletions=Deletions(),
         permissions=permissions,
     )
+    sizes = {"eu": Size(recorded=recorded, desired=left)}
+    (found,) = bounded([found], sizes, deletions=Deletions(), permissions=permissions)
     return len(found.changes), sorted({held.flag for held in found.held})
 
 
@@ -120,21 +119,100 @@ def test_guards(objects: list[JsonObject], options: dict[str, object], want: tup
     ],
 )
 def test_how_many_deletions_are_allowed_and_by_which_limit(recorded: int, options: dict[str, Any], want: str) -> None:
-    found = guard(
-        MemberComparison(
-            member="eu",
-            changes=tuple(
-                Change(cluster="eu", key=key_of(one), version="v1", action="delete", uid="u1") for one in configs(20)
-            ),
-        ),
-        live=LiveMember(name="eu", objects={key_of(one): live(one) for one in configs(20)}),
-        recorded=recorded,
-        desired=5,
-        contents={},
+    (found,) = bounded(
+        [a_member("eu", 20)],
+        {"eu": Size(recorded=recorded, desired=5)},
         deletions=Deletions(),
         **{"permissions": Permissions(), **options},
     )
     assert {one.why for one in found.held} == {want}
+
+
+def a_member(name: str, deletions: int) -> MemberComparison:
+    """One that would delete so many objects, and update one."""
+    changes = [
+        Change(cluster=name, key=key_of(one), version="v1", action="delete", uid="u1") for one in configs(deletions)
+    ]
+    kept = Change(cluster=name, key=key_of(a_config("kept")), version="v1", action="update", uid="u2")
+    return MemberComparison(member=name, changes=(*changes, kept))
+
+
+MANY = {f"m{number:03}": (1, 2) for number in range(500)}
+"""Members that each lose one object of two."""
+
+
+@pytest.mark.parametrize(
+    ("members", "limits", "permissions", "want"),
+    [
+        pytest.param({"a": (1, 100), "b": (2, 100)}, {}, {}, {}, id="a few"),
+        pytest.param(MANY, {}, {}, {}, id="one object in 500 members"),
+        pytest.param(
+            {"a": (50, 60), "b": (1, 10), "c": (0, 10)},
+            {},
+            {},
+            {
+                "a": "50 deletions in this member, 10 allowed; --allow-deletes 50",
+                "b": "51 deletions in all members, 16 allowed, 20% of what each holds; --allow-deletes 1",
+            },
+            id="what one member holds back counts in all",
+        ),
+        pytest.param(
+            {"a": (11, 1000), "b": (1, 10)},
+            {},
+            {},
+            {"a": "11 deletions in this member, 10 allowed; --allow-deletes 11"},
+            id="too many for one member, not for the fleet",
+        ),
+        pytest.param(
+            {"a": (2, 10), "b": (1, 10)},
+            {"total": 2},
+            {},
+            {
+                "a": "3 deletions in all members, 2 allowed; --allow-deletes 2",
+                "b": "3 deletions in all members, 2 allowed; --allow-deletes 2",
+            },
+            id="more than the total",
+        ),
+        pytest.param({"a": (2, 10), "b": (1, 10)}, {"total": 3}, {}, {}, id="as many as the total"),
+        pytest.param(
+            {"a": (1, 10)},
+            {"total": 0},
+            {},
+            {"a": "1 deletion in all members, 0 allowed; --allow-deletes 1"},
+            id="a total of 0",
+        ),
+        pytest.param({"a": (2, 10), "b": (1, 10)}, {"total": 2}, {"allow_deletes": 2}, {}, id="--allow-deletes"),
+        pytest.param(
+            {"a": (50, 60), "b": (1, 10)},
+            {},
+            {"allow_deletes": 1},
+            {"a": "50 deletions in this member, 1 allowed; --allow-deletes 50"},
+            id="--allow-deletes for the small ones alone",
+        ),
+        pytest.param(
+            {"a": (60, 0), "b": (1, 10)},
+            {},
+            {},
+            {"a": "the member would drop to nothing; --allow-empty"},
+            id="what drops to nothing does not count",
+        ),
+        pytest.param({"a": (60, 0), "b": (1, 10)}, {}, {"allow_empty": True}, {}, id="nor where it is permitted"),
+    ],
+)
+def test_too_many_in_all_members(
+    members: dict[str, tuple[int, int]], limits: dict[str, int], permissions: dict[str, Any], want: dict[str, str]
+) -> None:
+    """Members are name → how many deletions, of how many objects; 0 objects: nothing is to be there any more."""
+    found = bounded(
+        [a_member(name, count) for name, (count, _) in members.items()],
+        {name: Size(recorded=size or 60, desired=size) for name, (_, size) in members.items()},
+        deletions=Deletions(**limits),
+        permissions=Permissions(**permissions),
+    )
+    assert {one.member: f"{held.why}; {held.flag}" for one in found for held in one.held} == want
+    passing = {one.member: sum(change.action == "delete" for change in one.changes) for one in found}
+    assert passing == {name: 0 if name in want else count for name, (count, _) in members.items()}
+    assert all(any(change.action == "update" for change in one.changes) for one in found), "nothing else is held"
 
 
 def test_only_deletions_are_guarded() -> None:
@@ -143,12 +221,11 @@ def test_only_deletions_are_guarded() -> None:
     found = guard(
         MemberComparison(member="eu", changes=changes),
         live=LiveMember(name="eu", objects={key: live(a_config())}),
-        recorded=1,
-        desired=0,
         contents={},
-        deletions=Deletions(),
         permissions=Permissions(),
     )
+    sizes = {"eu": Size(recorded=1, desired=0)}
+    (found,) = bounded([found], sizes, deletions=Deletions(), permissions=Permissions())
     assert (found.changes, found.held) == (changes, ())
 
 
