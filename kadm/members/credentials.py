@@ -15,7 +15,7 @@ import json
 import ssl
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,9 @@ class Credentials:
             # As kubectl: no credential ever goes over a connection that anybody can read.
             return Access(server=server, source=str(context), proxy=proxy)
         plugin = self._plugin(context, member)
-        token = _PluginToken(plugin, context, member) if plugin else None
-        credential = await token.credential(timeout_s) if token else None
+        given = _PluginToken(plugin, context, member) if plugin else None
+        credential = await given.credential(timeout_s) if given else None
+        token = given or _token(context, member, configuration.api_key.get("BearerToken") or basic)
         return Access(
             server=server,
             source=str(context),
@@ -68,7 +69,7 @@ class Credentials:
             tls_server_name=configuration.tls_server_name,
             proxy=proxy,
             headers=_impersonation(context.user),
-            authorization=_authorization(context, member, token, configuration.api_key.get("BearerToken") or basic),
+            authorization=token.header if token else None,
             renew=token.renew if token else _cannot_renew,
         )
 
@@ -226,21 +227,24 @@ def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
     return tuple(headers)
 
 
-def _authorization(
-    context: Context, member: str, token: _PluginToken | None, stated: str | None
-) -> Callable[[], Awaitable[str | None]] | None:
+def _token(context: Context, member: str, stated: str | None) -> _TokenFile | _Stated | None:
     """What gives the Authorization header, or None where there is none. A token file goes before a stated token."""
-    if token is not None:
-        return token.header
     if context.user.get("tokenFile"):
-        return _TokenFile(context, member).header
-    if stated is None:
-        return None
+        return _TokenFile(context, member)
+    return _Stated(stated) if stated is not None else None
 
-    async def from_kubeconfig() -> str | None:
-        return stated
 
-    return from_kubeconfig
+class _Stated:
+    """What stands in a kubeconfig stays what it is."""
+
+    def __init__(self, stated: str) -> None:
+        self._stated = stated
+
+    async def header(self) -> str:
+        return self._stated
+
+    def renew(self) -> bool:
+        return False
 
 
 class _PluginToken:
@@ -285,14 +289,23 @@ class _TokenFile:
 
     async def header(self) -> str:
         if self._read_at is None or time.monotonic() - self._read_at > _TOKEN_FILE_S:
-            content = _bytes_of(self._context, self._member, self._context.user, "tokenFile") or b""
-            self._header = f"Bearer {content.decode('utf-8', 'replace').strip()}"
-            self._read_at = time.monotonic()
+            self._read()
         return self._header
+
+    def renew(self) -> bool:
+        """Read the file now, and say whether another token stands in it. Raises MemberUnreachable."""
+        before = self._header
+        self._read()
+        return self._header != before
+
+    def _read(self) -> None:
+        content = _bytes_of(self._context, self._member, self._context.user, "tokenFile") or b""
+        self._header = f"Bearer {content.decode('utf-8', 'replace').strip()}"
+        self._read_at = time.monotonic()
 
 
 def _cannot_renew() -> bool:
-    """What stands in a kubeconfig stays what it is."""
+    """Asking again gives nothing else."""
     return False
 
 

@@ -77,6 +77,20 @@ def test_a_token_file_is_read_without_its_newline(tmp_path: Path) -> None:
     assert who(tmp_path, {"tokenFile": str(tmp_path / "token"), "token": "stale"}) == "Bearer rotated"
 
 
+def test_a_token_file_is_read_again_when_its_token_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("first")
+
+    async def asked() -> list[str | bool | None]:
+        found = await access(tmp_path, a_context(tmp_path, {"tokenFile": str(file)}))
+        assert found.authorization is not None
+        before = [await found.authorization(), found.renew()]
+        file.write_text("rotated")
+        return [*before, await found.authorization(), found.renew(), await found.authorization()]
+
+    assert run(asked()) == ["Bearer first", False, "Bearer first", True, "Bearer rotated"]
+
+
 def test_no_credential_goes_over_plain_http(tmp_path: Path) -> None:
     """As kubectl: not even the plugin runs."""
     plugin = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/nonexistent"}}
