@@ -47,7 +47,12 @@ class DocumentConflict(MemberError):
 
 
 class DocumentUnreadable(MemberError):
-    """There is a document, but not one that can be read: damaged, or of a newer format. Never an empty one."""
+    """There is a document, but not one that can be read: damaged, or of a newer format. Never an empty one.
+
+    ``resource_version`` is that of a damaged one, for whoever writes it anew.
+    """
+
+    resource_version: str = ""
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -80,15 +85,15 @@ async def read_document(connection: Connection, name: str) -> Document | None:
         if not missing:
             break
         if found["metadata"]["resourceVersion"] == seen:
-            raise _unreadable(connection, name, f"its part {missing} is missing")
+            raise _unreadable(connection, found, f"its part {missing} is missing")
         seen = found["metadata"]["resourceVersion"]  # it may just have been replaced: look once more
     data: dict[str, str] = found.get("data") or {}
     if data.get("size") != str(len(packed)) or data.get("sha256") != hashlib.sha256(packed).hexdigest():
-        raise _unreadable(connection, name, "its bytes are not those that were written")
+        raise _unreadable(connection, found, "its bytes are not those that were written")
     try:
         content = zlib.decompress(packed)
     except zlib.error as error:
-        raise _unreadable(connection, name, "it cannot be decompressed") from error
+        raise _unreadable(connection, found, "it cannot be decompressed") from error
     metadata = found["metadata"]
     return Document(
         name=name,
@@ -142,12 +147,12 @@ async def ensure_namespace(connection: Connection) -> bool:
 
 async def _all_parts(connection: Connection, part_zero: JsonObject) -> tuple[bytes, str]:
     """The compressed bytes that part 0 tells of, and the name of a part that is missing (empty: none is)."""
-    parts = [_part_bytes(connection, part_zero)]
+    parts = [_part_bytes(connection, part_zero, part_zero)]
     for name in filter(None, (part_zero.get("data") or {}).get("parts", "").split(",")):
         part = await resources.get(connection, resources.CONFIG_MAPS, RECORD_NAMESPACE, name)
         if part is None:
             return b"", name
-        parts.append(_part_bytes(connection, part))
+        parts.append(_part_bytes(connection, part, part_zero))
     return b"".join(parts), ""
 
 
@@ -253,22 +258,25 @@ async def _remove_old_parts(connection: Connection, name: str, *, keep: frozense
             )
 
 
-def _part_bytes(connection: Connection, config_map: JsonObject) -> bytes:
+def _part_bytes(connection: Connection, config_map: JsonObject, part_zero: JsonObject) -> bytes:
     encoded: Any = (config_map.get("binaryData") or {}).get(_KEY)
     try:
         return base64.b64decode(encoded or "", validate=True)
     except binascii.Error as error:
-        raise _unreadable(connection, config_map["metadata"]["name"], "its bytes are not base64") from error
+        name = config_map["metadata"]["name"]
+        raise _unreadable(connection, part_zero, "its bytes are not base64", in_part=name) from error
 
 
-def _unreadable(connection: Connection, name: str, why: str) -> DocumentUnreadable:
-    return DocumentUnreadable(
+def _unreadable(connection: Connection, part_zero: JsonObject, why: str, *, in_part: str = "") -> DocumentUnreadable:
+    unreadable = DocumentUnreadable(
         "kadm's record is damaged",
         member=connection.name,
-        object=f"ConfigMap {RECORD_NAMESPACE}/{name}",
+        object=f"ConfigMap {RECORD_NAMESPACE}/{in_part or part_zero['metadata']['name']}",
         why=why,
         hint=f"kadm record rebuild {connection.name} writes a new one from what is live",
     )
+    unreadable.resource_version = part_zero["metadata"]["resourceVersion"]
+    return unreadable
 
 
 class Aside(Protocol):
@@ -286,17 +294,18 @@ A = TypeVar("A", bound=Aside)
 async def read_aside(connection: Connection, name: str, nothing: A, *, format_: int) -> A:
     """The document of this name as ``nothing``'s type, with its ``resource_version``; ``nothing`` where there is none.
 
-    Unlike the record, it is left unused where it is another cluster's, of another format, or damaged. Raises
-    MemberError where it could not be read.
+    Unlike the record, it is left unused where it is another cluster's, of another format, or damaged: ``nothing`` then
+    carries its version, so that the next write takes its place. Raises MemberError where it could not be read.
     """
     try:
         document = await read_document(connection, name)
-    except DocumentUnreadable:
-        return nothing
-    if document is None:
-        return nothing
-    found = _decoded(document, nothing, format_)
-    return msgspec.structs.replace(found, resource_version=document.resource_version)  # type: ignore[type-var]  # a Struct is no Protocol to mypy
+    except DocumentUnreadable as damaged:
+        found, version = nothing, damaged.resource_version
+    else:
+        if document is None:
+            return nothing
+        found, version = _decoded(document, nothing, format_), document.resource_version
+    return msgspec.structs.replace(found, resource_version=version)  # type: ignore[type-var]  # a Struct is no Protocol to mypy
 
 
 def _decoded(document: Document, nothing: A, format_: int) -> A:
