@@ -16,7 +16,7 @@ from kadm import pipeline
 from kadm.execute.events import Listener, nobody
 from kadm.execute.extent import Extent
 from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Waiting, locking, other_writers
-from kadm.execute.run import DEFAULT_TIMEOUT_S, GoOn, execute, not_without_a_person
+from kadm.execute.run import DEFAULT_TIMEOUT_S, GoOn, Stays, execute, not_since_before, not_without_a_person
 from kadm.execute.stop import Stop
 from kadm.members.connection import Connection
 from kadm.members.pool import MemberPool
@@ -59,6 +59,7 @@ async def deliver(
     waiting: Waiting = lambda _member, _lease: None,
     listener: Listener = nobody,
     go_on: GoOn = not_without_a_person,
+    stays: Stays = not_since_before,
     stop: Stop | None = None,
 ) -> Delivery:
     """Make the members hold what the repository says. Nothing is written before ``accept`` says yes.
@@ -89,6 +90,7 @@ async def deliver(
             listener=listener,
             locked_out=locks.problems,
             go_on=go_on,
+            stays=stays,
             stop=stop,
         )
     return Delivery(planned=planned, report=replace(report, problems=(*locks.warnings, *report.problems)))

@@ -36,6 +36,15 @@ async def not_without_a_person(_wave: PlannedWave) -> bool:
     return False
 
 
+Stays = Callable[[PlannedWave], bool]
+"""Whether the rollout stands at the pause after this wave since an earlier run, though nothing changes in the wave."""
+
+
+def not_since_before(_wave: PlannedWave) -> bool:
+    """An apply by hand goes on from where the last one ended."""
+    return False
+
+
 async def execute(
     planned: Planned,
     pool: MemberPool,
@@ -45,6 +54,7 @@ async def execute(
     listener: Listener = nobody,
     locked_out: Mapping[str, Problem] = MappingProxyType({}),
     go_on: GoOn = not_without_a_person,
+    stays: Stays = not_since_before,
     stop: Stop | None = None,
 ) -> Report:
     """Do what the plan says, and report what became of each change.
@@ -53,7 +63,16 @@ async def execute(
     follow, are waited for in any case. ``locked_out`` are members that may not be written, with why. ``stop`` ends the
     run early. Killed at any point, the next run finishes the work: the record was written first.
     """
-    work = _Work(planned, pool, wait=wait, timeout_s=timeout_s, listener=listener, go_on=go_on, stop=stop or Stop())
+    work = _Work(
+        planned,
+        pool,
+        wait=wait,
+        timeout_s=timeout_s,
+        listener=listener,
+        go_on=go_on,
+        stays=stays,
+        stop=stop or Stop(),
+    )
     work.stop.working = True
     for name, problem in locked_out.items():
         work.lose(name, problem)
@@ -77,6 +96,7 @@ class _Work:
         timeout_s: float,
         listener: Listener,
         go_on: GoOn,
+        stays: Stays,
         stop: Stop,
     ) -> None:
         extent = Extent(planned)
@@ -89,6 +109,7 @@ class _Work:
         self._waves = list(sequence(planned.plan))
         self._wait = wait
         self._go_on = go_on
+        self._stays = stays
         self.stop = stop
         self._lost: dict[str, Problem] = {}
         self._turns = Turns(self.runs)
@@ -147,7 +168,8 @@ class _Work:
         )
         if why:
             return f"its wave has not begun: {why}"
-        if wave.pause and changed_in(plan, wave.members) and not await self._go_on(wave):
+        pauses = wave.pause and (bool(changed_in(plan, wave.members)) or self._stays(wave))
+        if pauses and not await self._go_on(wave):
             self._turns.refused_as = "paused"
             return f"its wave has not begun: there is a pause after {wave.name}; the next apply goes on"
         return ""

@@ -98,6 +98,7 @@ class Daemon:
             self._trail,
             self._tally,
             leave_drift=options.drift == "report",
+            pause=kept.pause,
             on_plan=self._on_plan,
             touched=self._showing.some,
         )
@@ -114,6 +115,7 @@ class Daemon:
         self._ill: frozenset[str] = frozenset()
         self._saved = self._trail.number
         self._saved_s = 0.0
+        self._saved_pause = kept.pause
         self._group: asyncio.TaskGroup | None = None
         self.board = Board(self._snapshot(1), self._showing.native)
 
@@ -332,6 +334,8 @@ class Daemon:
             began_s = loop.time()
             done = await self._round(reasons)
             self._tally.took(loop.time() - began_s)
+            if self._planning.pause != self._saved_pause:
+                self._save()
             self._migrator.touch_all()
             self._showing.rest()
             if self.options.once and (done.clean or not done.changed):
@@ -403,9 +407,10 @@ class Daemon:
             self._save()
 
     def _save(self) -> None:
+        kept = Kept(events=self._trail.events, pause=self._planning.pause)
         try:
-            self._store.save(Kept(events=self._trail.events))
-            self._saved = self._trail.number
+            self._store.save(kept)
+            self._saved, self._saved_pause = self._trail.number, kept.pause
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._store.directory, error.strerror or error)
 

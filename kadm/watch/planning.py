@@ -15,12 +15,13 @@ from kadm.execute.stop import Stop
 from kadm.members.pool import MemberPool
 from kadm.model.decision import Decision
 from kadm.model.objects import ObjectKey
-from kadm.model.plan import Move
+from kadm.model.plan import Move, PlannedWave
 from kadm.model.planned import Planned
 from kadm.model.report import Report
 from kadm.model.repository import Repo
 from kadm.pipeline import Choices
 from kadm.watch.outcome import Drifted, drifted, held_views, plan_view, unfinished
+from kadm.watch.rollout import Pause, behind, shown_by_records
 from kadm.watch.state import HeldView, PlanView
 from kadm.watch.tally import Tally
 from kadm.watch.trail import Trail, time_text
@@ -50,8 +51,8 @@ class Round(Struct, frozen=True, kw_only=True):
 
 class Planning:
     """The plans of one daemon. ``planned`` is the last one, ``view`` the same in short; ``held`` is not done by itself,
-    ``moving`` are moves that go on. ``on_plan`` is given each plan, ``touched`` the objects about which something
-    changed."""
+    ``moving`` are moves that go on, ``pause`` is where the rollout stands, at first where it stood when the daemon
+    ended. ``on_plan`` is given each plan, ``touched`` the objects about which something changed."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Planning:
         tally: Tally,
         *,
         leave_drift: bool,
+        pause: Pause | None,
         on_plan: Callable[[Planned], None],
         touched: Callable[[Collection[ObjectKey]], None],
     ) -> None:
@@ -74,7 +76,8 @@ class Planning:
         self._on_plan = on_plan
         self._touched = touched
         self._failures: set[tuple[str, ObjectKey, str]] = set()
-        self._paused: tuple[str, frozenset[str]] | None = None
+        self.pause = pause
+        self._carried_out: str | None = None
         self._stop = Stop()
         self._ending = False
         self._idle = asyncio.Event()
@@ -113,7 +116,7 @@ class Planning:
         more = f", and {len(reasons) - MOST_TOLD} more" if len(reasons) > MOST_TOLD else ""
         _log.info("planning: %s%s", "; ".join(reasons[:MOST_TOLD]), more)
         began_s = asyncio.get_running_loop().time()
-        planning_s = 0.0
+        planning_s, paused_after = 0.0, ""
         self._stop = Stop()
         self._idle.clear()
 
@@ -123,7 +126,15 @@ class Planning:
             if why_again:
                 _log.info("%s", why_again)
             self._take(planned, reasons)
-            return writes() and not self._ending and not self._waits_for_a_person(planned)
+            if self._waits_for_a_person(planned) or self._ending or not writes():
+                return False
+            self._carried_out = planned.plan.commit
+            return True
+
+        async def go_on(wave: PlannedWave) -> bool:
+            nonlocal paused_after
+            paused_after = wave.name
+            return False
 
         try:
             self.delivery = await deliver(
@@ -133,6 +144,8 @@ class Planning:
                 accept=accept,
                 timeout_s=READY_WITHIN_S,
                 lock_timeout_s=LOCK_TIMEOUT_S,
+                go_on=go_on,
+                stays=lambda wave: self.pause is not None and self.pause.wave == wave.name,
                 stop=self._stop,
             )
         finally:
@@ -143,6 +156,7 @@ class Planning:
         answered = all(problem.member in pool.unread for problem in unread)
         if report is None:
             return Round(clean=answered, planning_s=planning_s)
+        self._pauses(planned, report, paused_after)
         clean, changed = self._take_report(planned, report)
         return Round(clean=clean and answered, changed=changed, planning_s=planning_s)
 
@@ -175,10 +189,6 @@ class Planning:
 
     def _take_report(self, planned: Planned, report: Report) -> tuple[bool, bool]:
         """What became of a plan: whether nothing is left, and whether something was done."""
-        paused = frozenset(one.change.cluster for one in report.results if one.result == "paused")
-        if paused:
-            self._paused = (planned.plan.commit, paused)
-            self._trail.add("held", f"a pause of the rollout: {', '.join(sorted(paused))} wait for kadm apply")
         done = [one for one in report.results if one.result in ("done", "not ready")]
         left = [one for one in report.results if one.result in ("failed", "skipped", "held")]
         failed = sum(one.result == "failed" for one in report.results)
@@ -204,14 +214,15 @@ class Planning:
         return not left and not moving, bool(done)
 
     def _waits_for_a_person(self, planned: Planned) -> bool:
-        """Whether a rollout of this commit is at a pause, and the plan would go on behind it: a person has to say so.
+        """Whether all that is left to do is behind a pause of the rollout: a person has to say that it goes on.
 
-        Another commit begins anew; and once a person has applied this one, nothing changes behind the pause any more.
+        Another commit changes nothing about that, but that its own changes come as far.
         """
-        if self._paused is None or self._paused[0] != planned.plan.commit:
-            self._paused = None
-            return False
-        waiting = [change for change in planned.plan.changes if change.cluster in self._paused[1]]
+        found = self.pause
+        if found is None and self._carried_out != planned.plan.commit:
+            found = shown_by_records(planned)  # whoever began this commit, it was not this daemon
+        waiting = behind(planned, found) if found is not None else ()
+        self._stand(found if waiting else None)
         self.held += tuple(
             HeldView(
                 member=change.cluster,
@@ -222,7 +233,19 @@ class Planning:
             )
             for change in waiting
         )
-        return bool(waiting)
+        return bool(waiting) and len(waiting) == len(planned.plan.changes)
+
+    def _pauses(self, planned: Planned, report: Report, wave: str) -> None:
+        """The apply came to the pause after this wave; empty: it came to none."""
+        members = {one.change.cluster for one in report.results if one.result == "paused"}
+        if wave and members:
+            self._stand(Pause(commit=planned.plan.commit, wave=wave, members=tuple(sorted(members))))
+
+    def _stand(self, pause: Pause | None) -> None:
+        """The rollout stands here now; it is told once."""
+        if pause is not None and pause != self.pause:
+            self._trail.add("held", f"a pause of the rollout: {', '.join(pause.members)} wait for kadm apply")
+        self.pause = pause
 
     def _moved(self, still: frozenset[ObjectKey]) -> None:
         """Moves that do not go on any more are over."""

@@ -12,15 +12,17 @@ import msgspec
 from msgspec import Struct
 
 from kadm.errors import UsageError
+from kadm.watch.rollout import Pause
 from kadm.watch.state import WatchEvent
 
 STATE_FORMAT = 1
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """What is kept from one run to the next: the trail of events, oldest first."""
+    """What is kept from one run to the next: the trail of events, oldest first, and where the rollout stands."""
 
     events: tuple[WatchEvent, ...] = ()
+    pause: Pause | None = None
     format: int = STATE_FORMAT
 
 
@@ -57,7 +59,7 @@ class Store:
         try:
             return msgspec.json.decode((self.directory / "state.json").read_bytes(), type=Kept)
         except (OSError, msgspec.DecodeError):
-            return Kept()  # the trail of events is all that is lost
+            return Kept()  # the trail of events is lost; where a rollout stands, records show, too
 
     def save(self, kept: Kept) -> None:
         """Keep this. Raises OSError."""

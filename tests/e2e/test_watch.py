@@ -398,11 +398,49 @@ def test_a_pause_of_a_rollout_waits_for_a_person(fleet: Fleet, tools: Tools) -> 
         daemon.wait_for("held", "member2, member3 wait for kadm apply")
         daemon.wait_until_settled(quiet_s=3)
         assert values(tools) == ["second", "first", "first"]
+        tools.kubectl("member1", "delete", "configmap/c")
+        daemon.wait_until(lambda: tools.kubectl("member1", "get", "cm/c", code=None).code == 0, "drift is corrected")
         tools.kadm("-C", root, "apply", "--yes")
         assert values(tools) == ["second"] * 3
         commit(root, c=config("third"))
         daemon.wait_for("held", "member2, member3 wait for kadm apply", count=2)
         assert values(tools) == ["third", "second", "second"]
+
+
+@pytest.mark.parametrize("state", [pytest.param("state", id="its own state"), pytest.param("other", id="only records")])
+def test_a_pause_of_a_rollout_outlives_the_daemon(fleet: Fleet, tools: Tools, state: str) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    tools.kadm("-C", root, "apply", "--yes")
+    (root / "kadm.yaml").write_text(ROLLOUT)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root, c=config("second"))
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("held", "member2, member3 wait for kadm apply")
+        daemon.stop(signal.SIGKILL)
+    if state == "state":  # another commit, which does not touch what waits, is nobody's word either
+        commit(root, d=config("x").replace("name: c", "name: d"))
+    with watching(tools, "--repo", root, "--interval", "1s", state=state) as daemon:
+        daemon.wait_until_settled(quiet_s=3)
+        assert values(tools) == ["second", "first", "first"]
+        tools.kadm("-C", root, "apply", "--yes", code=None)
+        tools.kadm("-C", root, "apply", "--yes")
+        assert values(tools) == ["second"] * 3
+        tools.kubectl("member3", "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3, "behind a pause that is over, all is as ever")
+
+
+def test_a_pause_that_an_apply_came_to_is_kept(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first"), "kadm.yaml": ROLLOUT})
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root)
+    tools.kadm("-C", root, "apply", "--yes", code=4)
+    tools.kadm("-C", root, "apply", "--yes")
+    commit(root, c=config("second"))
+    tools.kadm("-C", root, "apply", "--yes", code=4)
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("held", "member2, member3 wait for kadm apply")
+        daemon.wait_until_settled(quiet_s=3)
+    assert values(tools) == ["second", "first", "first"]
 
 
 def test_what_does_not_fit_is_packed_elsewhere(fleet: Fleet, tools: Tools) -> None:
