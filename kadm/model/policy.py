@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kadm.errors import Location
+from kadm.model.duration import duration_s
 
 NonNegative = Annotated[int, Meta(ge=0)]
 
@@ -23,6 +24,13 @@ TaintEffect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 FAIL_OVER_AFTER = "kadm.io/fail-over-after"
 """Annotation of a policy: what it places leaves a member that was lost for so long (a duration as Go writes it)."""
+
+MIGRATION_COOL_DOWN = "kadm.io/migration-cool-down"
+"""Annotation of a policy: a member that could not run a replica gets none more for so long, at first."""
+
+COOL_DOWN_FACTOR = 10
+SHORTEST_COOL_DOWN_S = 10.0
+"""Where no policy says it, a cool-down is so many times what ``podUnschedulableFor`` is, and so long at least."""
 
 PolicyKind = Literal["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"]
 
@@ -201,6 +209,16 @@ class PropagationPolicy(Struct, frozen=True, kw_only=True):
         """How long a member must be lost before what is placed here leaves it, as Go writes durations; empty: never."""
         return self.annotations.get(FAIL_OVER_AFTER, "")
 
+    @property
+    def migration_cool_down_s(self) -> float:
+        """For how long a member is not trusted again, at first; only of a policy that migrates. Raises ValueError."""
+        assert self.spec.auto_migration is not None, "it migrates"
+        written = self.annotations.get(MIGRATION_COOL_DOWN)
+        if written:
+            return duration_s(written)
+        threshold_s = duration_s(self.spec.auto_migration.when.pod_unschedulable_for)
+        return max(COOL_DOWN_FACTOR * threshold_s, SHORTEST_COOL_DOWN_S)
+
 
 class NamedPlugin(Struct, frozen=True, forbid_unknown_fields=True):
     """A plugin in a profile. ``wait`` is upstream's spelling of ``weight`` (spec 1.4)."""
@@ -362,8 +380,8 @@ class FederatedTypeConfigSpec(Struct, frozen=True, forbid_unknown_fields=True, r
     """The type that this is about."""
     path_definition: PathDefinition = PathDefinition()
     """Where its replicas stand."""
-    auto_migration: Enabled = Enabled()
-    """KubeAdmiral's switch of auto-migration for the type."""
+    auto_migration: Enabled | None = None
+    """Whether replicas of the type migrate where its policy says so. Absent: yes."""
     status_aggregation: Enabled = Enabled(enabled=True)
     """KubeAdmiral's switch of status aggregation for the type."""
     status_collection: StatusCollection = StatusCollection()

@@ -75,6 +75,17 @@ class Repo(Struct, frozen=True, kw_only=True):
         """The member of this name, or None."""
         return next((cluster for cluster in self.clusters if cluster.name == name), None)
 
+    def migrates(self, manifest: Manifest) -> bool:
+        """Whether replicas of the object's type may migrate: its FederatedTypeConfig does not switch that off."""
+        key = manifest.key
+        mine = (key.group, manifest.version, key.kind)
+        switches = (
+            config.spec.auto_migration
+            for config in self.type_configs.values()
+            if (config.spec.source_type.group, config.spec.source_type.version, config.spec.source_type.kind) == mine
+        )
+        return all(switch is None or switch.enabled for switch in switches)
+
     def without(self, members: Collection[str]) -> Repo:
         """The repository of a fleet that lacks these members; their policies are as they were."""
         return replace(self, clusters=tuple(cluster for cluster in self.clusters if cluster.name not in members))

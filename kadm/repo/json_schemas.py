@@ -75,6 +75,18 @@ _METADATA: JsonObject = {
 }
 
 
+_ANNOTATIONS: Mapping[type[Struct], Mapping[str, str]] = {
+    policy.PropagationPolicySpec: {
+        policy.FAIL_OVER_AFTER: "What is placed here leaves a member that did not answer for so long; e.g. 10m.",
+        policy.MIGRATION_COOL_DOWN: (
+            "For how long a member that could not run a replica gets none more, at first; e.g. 10m."
+            f" Absent: {policy.COOL_DOWN_FACTOR} times podUnschedulableFor."
+        ),
+    }
+}
+"""Annotations by which kadm adds to KubeAdmiral's kinds, with what they do."""
+
+
 def json_schemas() -> dict[str, JsonObject]:
     """File name → schema: one for each kind, ``<kind in lower case>.json``, and EVERY_KIND."""
     whole: dict[str, JsonObject] = {"Fleet": _fleet()}
@@ -130,7 +142,7 @@ def _document(kind: str, spec: type[Struct]) -> JsonObject:
         "properties": {
             "apiVersion": {"const": KUBEADMIRAL_VERSION},
             "kind": {"const": kind},
-            "metadata": _METADATA,
+            "metadata": _metadata(spec),
             "spec": refs[0],
             "status": refs[1] if kind == CLUSTER_KIND else {"type": "object", "description": "Not read."},
         },
@@ -138,6 +150,15 @@ def _document(kind: str, spec: type[Struct]) -> JsonObject:
         "additionalProperties": False,
         "$defs": defs,
     }
+
+
+def _metadata(spec: type[Struct]) -> JsonObject:
+    known = _ANNOTATIONS.get(spec)
+    if known is None:
+        return _METADATA
+    said = {name: {"type": "string", "description": text} for name, text in known.items()}
+    annotations = {**_METADATA["properties"]["annotations"], "properties": said}
+    return {**_METADATA, "properties": {**_METADATA["properties"], "annotations": annotations}}
 
 
 def _with_old_name(placement: JsonObject) -> JsonObject:

@@ -10,10 +10,12 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kadm.errors import Problem, RepoError
+from kadm.model.duration import duration_s
 from kadm.model.objects import JsonObject, Path
 from kadm.model.override import OverridePolicy, OverridePolicySpec
 from kadm.model.policy import (
     FAIL_OVER_AFTER,
+    MIGRATION_COOL_DOWN,
     FederatedTypeConfig,
     FederatedTypeConfigSpec,
     PolicyKey,
@@ -149,7 +151,23 @@ def _read_propagation(policies: Policies, document: Document, name: str, namespa
     policies.propagation.setdefault(key, policy)
     if policy.fail_over_after:
         problems += _duration_problems(policy.fail_over_after, document, ("metadata", "annotations", FAIL_OVER_AFTER))
+    problems += _cool_down_problems(policy, document)
     return problems
+
+
+def _cool_down_problems(policy: PropagationPolicy, document: Document) -> Iterator[Problem]:
+    written = policy.annotations.get(MIGRATION_COOL_DOWN)
+    if written is None:
+        return
+    path: Path = ("metadata", "annotations", MIGRATION_COOL_DOWN)
+    wrong = list(_duration_problems(written, document, path))
+    yield from wrong
+    if not wrong and duration_s(written) <= 0:
+        what = f"{MIGRATION_COOL_DOWN} is {written}: replicas would travel to and fro"
+        yield Problem(what=what, where=document.locate(path), hint="write a duration above 0, e.g. 10m")
+    if policy.spec.auto_migration is None:
+        what = f"{MIGRATION_COOL_DOWN} does nothing: the policy has no spec.autoMigration"
+        yield Problem(what=what, where=document.locate(path, key=True), severity="warning", hint="add it")
 
 
 class _Aliases(Struct, frozen=True, rename="camel"):

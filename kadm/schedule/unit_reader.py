@@ -74,6 +74,7 @@ class UnitReader:
     """Reads units of one repository. Units whose policy and annotations say the same share one ``Rules``."""
 
     def __init__(self, repo: Repo, *, now: datetime, learned: Mapping[ObjectKey, Learned]) -> None:
+        self._repo = repo
         self._now = now
         self._learned = learned
         self._annotations_count = repo.fleet.spec.allow_placement_annotations
@@ -86,6 +87,7 @@ class UnitReader:
         }
         self._rules: dict[tuple[PolicyKey, tuple[tuple[str, str], ...]], tuple[Rules, Mapping[str, str]]] = {}
         self._undivided: dict[Rules, Rules] = {}
+        self._staying: dict[Rules, Rules] = {}
         self._contents: dict[PolicyKey, str] = {}
 
     def read(self, manifest: Manifest, policy: PropagationPolicy, current: Mapping[str, int | None]) -> Read:
@@ -106,6 +108,8 @@ class UnitReader:
             # An entry of kadm.yaml, or the Fleet's default, binds all that stands in a directory: what has no number
             # goes whole to the members that are selected. A label means this very object: that is an error.
             rules, whole = self._whole(rules), True
+        if rules.auto_migration is not None and not self._repo.migrates(manifest):
+            rules = self._staying_of(rules)
         migration, problem = self._migration(manifest, written, rules, divisible=path is not None)
         if problem:
             problems.append(problem)
@@ -155,6 +159,12 @@ class UnitReader:
         if rules not in self._undivided:
             self._undivided[rules] = replace(rules, mode="Duplicate")
         return self._undivided[rules]
+
+    def _staying_of(self, rules: Rules) -> Rules:
+        """The rules without auto-migration; the same ones for the same rules."""
+        if rules not in self._staying:
+            self._staying[rules] = replace(rules, auto_migration=None)
+        return self._staying[rules]
 
     def _content(self, policy: PropagationPolicy) -> str:
         if policy.key not in self._contents:

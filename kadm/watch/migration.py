@@ -19,9 +19,6 @@ from kadm.model.migration import Estimate
 LONGEST_FACTOR = 16
 """A cool-down grows to at most so many times its first length."""
 
-COOL_DOWN_FACTOR = 10
-"""A cool-down is so many thresholds: KubeAdmiral's policy has a field for the threshold alone."""
-
 
 class Rules(Struct, frozen=True, kw_only=True):
     """What the policy says, and the total to divide.
@@ -31,12 +28,9 @@ class Rules(Struct, frozen=True, kw_only=True):
     """
 
     threshold_s: float
+    cool_down_s: float
     total: int
     waits: bool = False
-
-    @property
-    def cool_down_s(self) -> float:
-        return self.threshold_s * COOL_DOWN_FACTOR
 
 
 class Sight(Struct, frozen=True, kw_only=True):

@@ -44,6 +44,9 @@ LOOK_AGAIN_S = 30.0
 """While a member is lost, fail-over is considered so often at least."""
 
 MOST_EVENTS = 20
+KEEP_EVENTS_S = 86_400.0
+"""What happened is told for so long, also when nothing is believed of the workload any more."""
+
 SHORTEST_EVICTION_S = 600.0
 _EVICTION_WRITERS = 3
 _RETRY_S = 5.0
@@ -308,12 +311,13 @@ class Migrator:
         known = after.get(key)
         estimate = judgement.estimate if judgement is not None else None
         evictions = tuple(one for one in known.evictions if seconds(one.until) > _now()) if known is not None else ()
-        if estimate is None and scheduled is None and not evictions:
-            after.pop(key, None)
-            return
         events = known.events if known is not None else ()
         if judgement is not None and judgement.event:
             events = _with_event(events, judgement.event)
+        told = bool(events) and seconds(events[-1].at) + KEEP_EVENTS_S > _now()
+        if estimate is None and scheduled is None and not evictions and not told:
+            after.pop(key, None)
+            return
         after[key] = _learned(key, estimate, evictions, events, scheduled)
 
     async def _remember(
@@ -458,8 +462,10 @@ class Migrator:
 
     def _policy(self, key: ObjectKey) -> PropagationPolicy | None:
         """The workload's policy, if it migrates. A Job is divided once, and never again."""
-        manifest = self._ground.manifest(key)
-        if manifest is None or (key.group, key.kind) == ("batch", "Job"):
+        manifest, repo = self._ground.manifest(key), self._ground.repo
+        if manifest is None or repo is None or (key.group, key.kind) == ("batch", "Job"):
+            return None
+        if not repo.migrates(manifest):
             return None
         policy = self._policy_of(manifest)
         return policy if policy is not None and policy.spec.auto_migration is not None else None
@@ -472,6 +478,7 @@ class Migrator:
         avoids = policy.spec.reschedule_policy.replica_rescheduling.avoid_disruption
         return Rules(
             threshold_s=duration_s(migration.when.pod_unschedulable_for),
+            cool_down_s=policy.migration_cool_down_s,
             total=decision.replicas,
             waits=migration.keep_unschedulable_replicas or not avoids,
         )

@@ -17,6 +17,7 @@ from kadm.model.policy import (
 )
 from tests.repo.fleets import FLEET, a_member, a_policy, loaded, problems_of, warnings_of
 
+COOL_DOWN = "{{name: p, annotations: {{kadm.io/migration-cool-down: {}}}}}"
 DEFAULT_WHEN = RescheduleWhen(policy_content_changed=True)
 
 
@@ -157,6 +158,16 @@ def test_warnings(tmp_path: Path, spec: str, said: str) -> None:
             id="duration",
         ),
         pytest.param(
+            a_policy("{schedulingMode: Divide, autoMigration: {}}").replace("{name: p}", COOL_DOWN.format("a while")),
+            '"a while" is no duration (write e.g. 90s, 1m30s, 2h)',
+            id="cool-down",
+        ),
+        pytest.param(
+            a_policy("{schedulingMode: Divide, autoMigration: {}}").replace("{name: p}", COOL_DOWN.format("0s")),
+            "kadm.io/migration-cool-down is 0s: replicas would travel to and fro (write a duration above 0, e.g. 10m)",
+            id="no cool-down at all",
+        ),
+        pytest.param(
             a_policy("{schedulingMode: Divide, schedulingProfile: fast}"),
             "there is no SchedulingProfile fast",
             id="missing profile",
@@ -262,3 +273,51 @@ def test_a_member_that_cannot_be_read_is_not_called_missing(tmp_path: Path) -> N
         "policies/q.yaml": a_policy("{schedulingMode: Divide, placement: [{cluster: eu}]}"),
     }
     assert [problem.split(":")[0] for problem in problems_of(tmp_path, files)] == ["clusters/eu.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "threshold", "want"),
+    [
+        pytest.param("", "3m", 1800.0, id="ten thresholds"),
+        pytest.param("", "0s", 10.0, id="ten seconds at least"),
+        pytest.param("30s", "3m", 30.0, id="as the policy says"),
+    ],
+)
+def test_the_cool_down_of_migration(tmp_path: Path, annotation: str, threshold: str, want: float) -> None:
+    spec = f"{{schedulingMode: Divide, autoMigration: {{when: {{podUnschedulableFor: {threshold}}}}}}}"
+    text = a_policy(spec, name="q")
+    if annotation:
+        text = text.replace("{name: q}", COOL_DOWN.format(annotation).replace("name: p", "name: q"))
+    policies = loaded(tmp_path, {"policies/q.yaml": text}).propagation_policies
+    assert [policy.migration_cool_down_s for key, policy in policies.items() if key.name == "q"] == [want]
+
+
+def test_a_cool_down_without_migration_is_a_mistake(tmp_path: Path) -> None:
+    text = a_policy("{schedulingMode: Divide}", name="q").replace(
+        "{name: q}", COOL_DOWN.format("30s").replace("name: p", "name: q")
+    )
+    (said,) = warnings_of(tmp_path, {"policies/q.yaml": text})
+    assert "kadm.io/migration-cool-down does nothing: the policy has no spec.autoMigration (add it)" in said
+
+
+TYPE = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: FederatedTypeConfig
+metadata: {name: deployments.apps}
+spec:
+  sourceType: {group: apps, version: v1, kind: Deployment, pluralName: deployments, scope: Namespaced}
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "want"),
+    [
+        pytest.param("", True, id="nothing is said"),
+        pytest.param("  autoMigration: {enabled: true}\n", True, id="on"),
+        pytest.param("  autoMigration: {enabled: false}\n", False, id="off"),
+        pytest.param("  autoMigration: {}\n", False, id="the switch itself is off by default"),
+    ],
+)
+def test_a_type_can_be_kept_from_migrating(tmp_path: Path, switch: str, want: bool) -> None:
+    repo = loaded(tmp_path, {"policies/t.yaml": TYPE + switch})
+    assert [repo.migrates(manifest) for manifest in repo.manifests] == [want]

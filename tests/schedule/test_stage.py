@@ -13,6 +13,7 @@ from kadm.model.decision import Verdict
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import Observation
 from kadm.model.policy import (
+    Enabled,
     FederatedTypeConfig,
     FederatedTypeConfigSpec,
     PathDefinition,
@@ -21,7 +22,7 @@ from kadm.model.policy import (
     SourceType,
 )
 from kadm.model.record import Record, RecordedObject, RecordedWorkload
-from kadm.schedule import schedule
+from kadm.schedule import Learned, schedule
 from tests.schedule.builders import (
     NOW,
     SERVED,
@@ -519,6 +520,21 @@ def test_any_kind_can_be_divided_whose_replicas_are_known(fields: Any, want: Any
     decisions = schedule(repo, observed(*(a_state(name, served=served) for name in THREE)), now=NOW)
     (decision,) = decisions.by_key.values()
     assert (decision.placement or decisions.problems[0].what) == want
+
+
+@pytest.mark.parametrize(
+    ("enabled", "want"), [(True, {"ap": 1, "eu": 8}), (False, {"ap": 3, "eu": 6})], ids=["on", "off"]
+)
+def test_what_was_learned_counts_where_the_type_migrates(enabled: bool, want: Any) -> None:
+    source = SourceType(group="apps", version="v1", kind="Deployment", plural_name="deployments", scope="Namespaced")
+    spec = FederatedTypeConfigSpec(source_type=source, auto_migration=Enabled(enabled=enabled))
+    repo = a_repo(
+        THREE,
+        policies=[a_policy(placement=placement(ap=1, eu=2), autoMigration={})],
+        types=[FederatedTypeConfig(name="deployments.apps", spec=spec, location=at("policies/t.yaml"))],
+    )
+    decisions = schedule(repo, ALL_READ, now=NOW, learned={WEB: Learned(estimated={"ap": 1})})
+    assert {key: dict(decision.placement) for key, decision in decisions.by_key.items()} == {WEB: want}
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])

@@ -14,7 +14,7 @@ NOW = 1_700_000_000.0
 
 
 def rules(*, total: int = 9, waits: bool = False) -> Rules:
-    return Rules(threshold_s=60, total=total, waits=waits)
+    return Rules(threshold_s=60, cool_down_s=600, total=total, waits=waits)
 
 
 def believed(judgement: Judgement) -> int | None:
