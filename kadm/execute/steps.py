@@ -100,14 +100,19 @@ async def _in_its_wave(
 
 
 async def _report_arrivals(run: MemberRun, arrivals: Arrivals) -> None:
-    """Wait for what moves here, changed in this run or before, and tell the members that it leaves."""
-    frozen = run.planned.plan.frozen.get(run.name, {})
+    """Wait for what moves here, changed in this run or before, and tell the members that it leaves.
+
+    What this run leaves as it is in the member has not arrived, however well that is: it may be somebody else's.
+    """
+    plan = run.planned.plan
+    left = {held.change.key: f"held back: {held.why}" for held in plan.held if held.change.cluster == run.name}
+    left |= plan.frozen.get(run.name, {})
     for key in arrivals.expected_in(run.name):
-        if key in frozen:
-            arrivals.say(run.name, key, frozen[key])
+        if key in left:
+            arrivals.say(run.name, key, left[key])
         elif (result := run.results.get(key)) is not None and result.result in ("failed", "skipped"):
             arrivals.say(run.name, key, result.problem.what if result.problem else "it failed")
-    for key, seen in (await run.wait_for([key for key in arrivals.expected_in(run.name) if key not in frozen])).items():
+    for key, seen in (await run.wait_for([key for key in arrivals.expected_in(run.name) if key not in left])).items():
         arrivals.say(run.name, key, "" if is_ready(seen) else f"{seen.code}: {seen.reason}")
 
 

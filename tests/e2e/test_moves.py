@@ -12,7 +12,7 @@ from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.process import down, inject, up
 from tests.e2e.meanwhile import applying, wait_until
 from tests.e2e.running import Tools
-from tests.e2e.spread import files, write
+from tests.e2e.spread import WEB, files, write
 
 pytestmark = pytest.mark.e2e
 
@@ -133,3 +133,36 @@ def test_killed_before_the_source_shrinks(root: Path, sandbox: Path, tools: Tool
     inject(sandbox, "member1", [])
     tools.kadm("-C", root, "apply", "--yes")
     finished(tools, root)
+
+
+ONLY = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {{name: everywhere}}
+spec:
+  schedulingMode: {mode}
+  placement: [{{cluster: {member}}}]
+  reschedulePolicy:
+    rescheduleWhen: {{policyContentChanged: true}}
+    replicaRescheduling: {{avoidDisruption: false}}
+"""
+
+
+@pytest.mark.parametrize("mode", ["Duplicate", "Divide"])
+def test_what_is_held_back_in_the_target_has_not_arrived(mode: str, fleet: Fleet, tools: Tools) -> None:
+    """Somebody else's Deployment of the same name is well there, but kadm's is not there."""
+    root = fleet(
+        {
+            "manifests/web.yaml": WEB.replace("CPU", "100m"),
+            "policies/everywhere.yaml": ONLY.format(mode=mode, member="member1"),
+        }
+    )
+    tools.kadm("-C", root, "apply", "--yes")
+    tools.kubectl("member2", "create", "deployment", "web", "--image", "other:1")
+    wait_until(lambda: ready(tools, "member2") == 1)
+    (root / "policies/everywhere.yaml").write_text(ONLY.format(mode=mode, member="member2"))
+    said = tools.kadm("-C", root, "apply", "--yes", "--allow-empty", code=1)
+    assert (
+        "it keeps its replicas here until they are ready elsewhere; member2: held back: it exists already" in said.err
+    )
+    assert ready(tools, "member1") == 6
