@@ -137,7 +137,11 @@ def _members(members: Sequence[WorkloadInMember]) -> str:
 
 
 def _member(member: WorkloadInMember) -> str:
-    return member.member if member.desired is None else f"{member.member} {_of(member.ready, member.desired)}"
+    """A member with its numbers; stale: a daemon tells what it knew last of a member that does not answer."""
+    if member.desired is None:
+        return member.member
+    stale = " (stale)" if member.health.code == "Unknown" and member.ready is not None else ""
+    return f"{member.member} {_of(member.ready, member.desired)}{stale}"
 
 
 def _member_rows(workload: WorkloadStatus) -> list[list[Any]]:

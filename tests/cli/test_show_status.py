@@ -99,5 +99,15 @@ def test_an_unread_member_is_told_of_once_and_not_below_each_workload() -> None:
     )
 
 
+def test_what_was_known_last_is_marked() -> None:
+    old = Health("Unknown", "nothing was heard of us since noon: no connection")
+    workload = _workload("web", _in("eu", 2, 2), _in("us", 1, 1, old), health=old)
+    found = FleetStatus(fleet="shop", workloads=(workload,), unread={"us": Problem(what="no connection")})
+    assert _table(found) == (
+        "NAMESPACE  WORKLOAD        READY  HEALTH   MEMBERS\n"
+        "shop       Deployment/web    3/3  Unknown  eu 2/2, us 1/1 (stale)\n"
+    )
+
+
 def test_an_empty_fleet_is_no_table() -> None:
     assert _table(FleetStatus(fleet="shop")) == ""

@@ -50,8 +50,10 @@ class Daemon:
         self.wait_until(lambda: len(found()) >= count, f"no {kind} event with {text!r}")
         return found()[count - 1]
 
-    def wait_until(self, true: Callable[[], bool], what: str = "it did not come to that") -> None:
-        deadline = time.monotonic() + WITHIN_S
+    def wait_until(
+        self, true: Callable[[], bool], what: str = "it did not come to that", *, within_s: float = WITHIN_S
+    ) -> None:
+        deadline = time.monotonic() + within_s
         while not true():
             assert self.process.poll() is None, f"it ended with {self.process.returncode}:\n{self.text}"
             assert time.monotonic() < deadline, f"{what}:\n{self.text}"

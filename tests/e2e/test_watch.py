@@ -9,7 +9,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -88,33 +87,6 @@ def commit(root: Path, **files: str) -> str:
     return git(root, "rev-parse", "HEAD")
 
 
-def test_commits_are_applied_and_broken_ones_reported(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/c.yaml": config("first")})
-    git(root, "init", "--quiet", "--initial-branch=main")
-    first = commit(root)
-    with watching(tools, "--repo", root, "--branch", "main", "--interval", "1s") as daemon:
-        daemon.wait_for("commit", first[:12])
-        daemon.wait_for("applied")
-        assert values(tools) == ["first"] * 3
-        broken = commit(root, c="a: [\n")
-        assert f"commit {broken[:12]} cannot be used" in daemon.wait_for("broken")["message"]
-        assert "manifests/c.yaml" in daemon.wait_for("broken")["message"]
-        assert values(tools) == ["first"] * 3
-        mended = commit(root, c=config("second"))
-        daemon.wait_for("commit", mended[:12])
-        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
-        git(root, "reset", "--quiet", "--hard", first)
-        forced = commit(root, c=config("forced"))
-        daemon.wait_for("commit", forced[:12])
-        daemon.wait_until(lambda: values(tools) == ["forced"] * 3)
-        root.rename(tools.cwd / "away")
-        assert "check --repo" in daemon.wait_for("source", "git fetch failed")["message"]
-        (tools.cwd / "away").rename(root)
-        daemon.wait_for("source", "can be reached again")
-    records = [tools.get(member, "cm/kadm-test", "-n", "kadm-system")["data"]["commit"] for member in MEMBERS]
-    assert records == [forced] * 3
-
-
 def test_what_was_in_force_is_in_force_again_while_the_newest_commit_is_broken(fleet: Fleet, tools: Tools) -> None:
     root = fleet({"manifests/c.yaml": config("first")})
     git(root, "init", "--quiet", "--initial-branch=main")
@@ -127,25 +99,6 @@ def test_what_was_in_force_is_in_force_again_while_the_newest_commit_is_broken(f
         daemon.wait_for("broken")
         daemon.wait_for("commit", first[:12])
         daemon.wait_for("applied")
-    assert values(tools) == ["first"] * 3
-
-
-def test_an_emptied_repository_deletes_nothing(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/c.yaml": config("first")})
-    git(root, "init", "--quiet", "--initial-branch=main")
-    commit(root)
-    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
-        daemon.wait_for("applied")
-        (root / "manifests/c.yaml").unlink()
-        (root / "manifests/.keep").touch()
-        emptied = commit(root)
-        daemon.wait_for("commit", emptied[:12])
-        held = [daemon.wait_for("held", count=number) for number in (1, 2, 3)]
-        git(root, "rm", "--quiet", "-r", ".")
-        git(root, "commit", "--quiet", "-m", "all gone")
-        daemon.wait_for("broken")
-    assert {one["member"] for one in held} == set(MEMBERS)
-    assert all("released by: kadm apply --allow-empty" in one["message"] for one in held)
     assert values(tools) == ["first"] * 3
 
 
@@ -217,37 +170,6 @@ def _or_0(tools: Tools) -> int:
     return sum(said.json["status"].get("readyReplicas", 0) for said in found if said.code == 0)
 
 
-def uids(tools: Tools) -> list[Any]:
-    return [
-        [
-            (one["kind"], one["metadata"]["uid"], one["metadata"].get("generation"))
-            for one in tools.get(member, "cm,deploy")["items"]
-        ]
-        for member in MEMBERS
-    ]
-
-
-def test_a_member_that_is_lost_and_back_costs_nothing(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
-    root = fleet(
-        {"manifests/web.yaml": web(6), "manifests/c.yaml": config("first"), "policies/migrate.yaml": migrate()}
-    )
-    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
-        daemon.wait_until(lambda: _or_0(tools) == 6)
-        daemon.wait_until_settled()
-        before = uids(tools)
-        inject(sandbox, "member2", [Fault(mode="refuse")])
-        daemon.wait_for("lost")
-        (root / "manifests/c.yaml").write_text(config("second"))
-        for member in ("member1", "member3"):
-            daemon.wait_until(lambda name=member: tools.get(name, "configmap/c")["data"]["v"] == "second")  # type: ignore[misc]
-        inject(sandbox, "member2", [])
-        daemon.wait_for("back")
-        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
-        daemon.wait_until_settled()
-        assert [one["member"] for one in daemon.of("lost")] == ["member2"]
-    assert uids(tools) == before, "nothing was moved, deleted or made anew"
-
-
 SINGLE = '{name: single, annotations: {kadm.io/singleton: "true"},'
 
 
@@ -287,31 +209,6 @@ def test_sighup_looks_at_git_at_once(fleet: Fleet, tools: Tools) -> None:
         daemon.wait_for("applied")
         (root / "manifests/c.yaml").write_text(config("second"))
         daemon.process.send_signal(signal.SIGHUP)
-        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
-
-
-@pytest.mark.parametrize(
-    ("fault", "lost"),
-    [
-        pytest.param(Fault(mode="status", status=429), False, id="a storm of 429"),
-        pytest.param(Fault(mode="status", status=401), True, id="401"),
-        pytest.param(Fault(mode="garble"), False, id="garbled answers"),
-        pytest.param(Fault(mode="slow", delay_s=0.5), False, id="slow answers"),
-    ],
-)
-def test_an_ill_member_stops_nobody_and_catches_up(
-    fleet: Fleet, sandbox: Path, tools: Tools, fault: Fault, lost: bool
-) -> None:
-    root = fleet({"manifests/c.yaml": config("first")})
-    with watching(tools, "-C", root, "--interval", "1s", "--request-timeout", "2") as daemon:
-        daemon.wait_until_settled()
-        inject(sandbox, "member2", [fault])
-        (root / "manifests/c.yaml").write_text(config("second"))
-        for member in ("member1", "member3"):
-            daemon.wait_until(lambda name=member: tools.get(name, "configmap/c")["data"]["v"] == "second")  # type: ignore[misc]
-        if lost:
-            daemon.wait_for("lost")
-        inject(sandbox, "member2", [])
         daemon.wait_until(lambda: values(tools) == ["second"] * 3)
 
 

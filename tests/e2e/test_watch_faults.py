@@ -1,0 +1,492 @@
+"""The daemon while something is ill: a member, the network, the git server, a commit.
+
+Each test asserts what becomes of it (the others go on, nothing is deleted or moved, it recovers and catches up by
+itself, the last good commit stays in force), and the metric by which an operator sees it, before and after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from kadm.members.connection import FAILURES
+from kadm.sandbox.faults import Fault
+from kadm.sandbox.process import inject
+from tests.e2e.daemon import Daemon, watching
+from tests.e2e.git_server import serving_git
+from tests.e2e.relay import Relay, Relays, relayed, relaying
+from tests.e2e.running import Tools
+from tests.e2e.test_watch import MEMBERS, commit, config, git, migrate, web
+from tests.e2e.test_watch_serving import address, document, get
+
+pytestmark = pytest.mark.e2e
+
+Fleet = Callable[..., Path]
+ILL = "member2"
+WELL = ("member1", "member3")
+WITHIN_S = 90.0
+"""A member is taken for lost after two pulses of 10 s that wait 5 s each, and tried again ever more seldom."""
+
+FILES = {
+    "manifests/web.yaml": web(6),
+    "manifests/c.yaml": config("first"),
+    "policies/migrate.yaml": migrate(annotations="{kadm.io/fail-over-after: 1s}"),
+}
+"""A member that answers whatever it answers is not to be left, although the policy would permit it at once."""
+
+STAYS = {**FILES, "policies/migrate.yaml": migrate()}
+"""A policy that does not speak of fail-over."""
+
+
+@dataclass
+class Scene:
+    """A daemon at work, and how it is looked at. ``tools`` and ``told`` go past the relays."""
+
+    tools: Tools
+    daemon: Daemon
+    root: Path
+    url: str
+
+    def metric(self, name: str, **labels: str) -> float | None:
+        """The value of one series, None where there is no such series."""
+        for family in text_string_to_metric_families(get(f"{self.url}/metrics")[1]):
+            for sample in family.samples:
+                if sample.name == name and sample.labels == labels:
+                    return sample.value
+        return None
+
+    def count(self, name: str, **labels: str) -> float:
+        """The value of a counter, 0 where it has not counted yet."""
+        return self.metric(name, **labels) or 0.0
+
+    def failures(self, code: str) -> float:
+        """Requests to the ill member that failed so."""
+        assert code in FAILURES
+        return self.count("kadm_member_request_failures_total", member=ILL, code=code)
+
+    def up(self, member: str = ILL) -> bool:
+        return self.metric("kadm_member_up", member=member) == 1
+
+    def until(self, true: Callable[[], bool], what: str) -> None:
+        self.daemon.wait_until(true, what, within_s=WITHIN_S)
+
+    def write(self, value: str) -> None:
+        """Change what git wants of ConfigMap c."""
+        (self.root / "manifests/c.yaml").write_text(config(value))
+
+    def spreads_to(self, members: tuple[str, ...], value: str) -> None:
+        def there() -> bool:
+            return all(self.tools.get(name, "configmap/c")["data"]["v"] == value for name in members)
+
+        self.until(there, f"{value} does not come to {', '.join(members)}")
+
+    def copies(self) -> dict[str, dict[str, Any]]:
+        """Of Deployment web, as the API tells it: member → its copy."""
+        found = document(f"{self.url}/api/v1/workloads")["workloads"]
+        return {copy["cluster"]: copy for copy in found[0]["members"]}
+
+    def settled(self) -> dict[str, list[Any]]:
+        """What is in the members once all of it runs, and has come to rest."""
+        self.until(lambda: self.metric("kadm_workloads", health="Healthy") == 1, "it does not run")
+        self.daemon.wait_until_settled()
+        return identities(self.tools)
+
+    def nothing_moved(self, before: dict[str, list[Any]]) -> None:
+        """Everything is the very object that it was, as large as it was."""
+        assert identities(self.tools) == before, "nothing was moved, deleted or made anew"
+        names = ("kadm_migrations_total", "kadm_failovers_total", "kadm_moves")
+        assert [self.metric(name) for name in names] == [0, 0, 0]
+
+
+def identities(tools: Tools) -> dict[str, list[Any]]:
+    """Member → kind, name and uid of its ConfigMaps, Deployments and pods, and the generation where there is one."""
+    found: dict[str, list[Any]] = {}
+    for member in MEMBERS:
+        items = [(one["kind"], one["metadata"]) for one in tools.get(member, "cm,deploy,po")["items"]]
+        found[member] = sorted((kind, one["name"], one["uid"], one.get("generation", 0)) for kind, one in items)
+    return found
+
+
+@contextmanager
+def scene(tools: Tools, root: Path, *arguments: str | Path, kubeconfig: Path | None = None) -> Iterator[Scene]:
+    """A daemon that follows the directory, or what the arguments say; ``kubeconfig`` is the way it takes."""
+    own = Tools(tools.cwd, {**tools.env, **({"KUBECONFIG": str(kubeconfig)} if kubeconfig else {})})
+    source = arguments if "--repo" in arguments else ("-C", root, *arguments)
+    flags = ("--interval", "1s", "--request-timeout", "3", "--listen", "127.0.0.1:0")
+    with watching(own, *source, *flags) as daemon:
+        url = address(daemon)
+        daemon.wait_until(lambda: get(f"{url}/readyz")[0] == 200, "it does not get ready", within_s=WITHIN_S)
+        yield Scene(tools, daemon, root, url)
+
+
+@pytest.fixture
+def relays(fleet: Fleet, sandbox: Path, tmp_path: Path) -> Iterator[Relays]:
+    """Relays before the members."""
+    with relayed(sandbox / "kubeconfig", tmp_path) as found:
+        yield found
+
+
+# Members.
+
+
+def refuse(relay: Relay) -> None:
+    relay.refuse()
+
+
+def black_hole(relay: Relay) -> None:
+    relay.black_hole()
+
+
+@pytest.mark.parametrize(
+    ("vanishes", "code"),
+    [
+        pytest.param(black_hole, "timeout", id="black-holed: packets vanish, watches stand and bring nothing"),
+        pytest.param(refuse, "unreachable", id="refusing connections"),
+    ],
+)
+def test_a_member_that_is_lost_and_back_costs_nothing(
+    fleet: Fleet, tools: Tools, relays: Relays, vanishes: Callable[[Relay], None], code: str
+) -> None:
+    with scene(tools, fleet(STAYS), kubeconfig=relays.kubeconfig) as it:
+        before = it.settled()
+        assert (it.up(), it.failures(code), it.metric("kadm_copies", member=ILL, health="Healthy")) == (True, 0, 1)
+        vanishes(relays[ILL])
+        it.write("second")
+        it.spreads_to(WELL, "second")
+        it.until(lambda: not it.up(), "it is not found to be lost")
+        it.until(lambda: it.metric("kadm_copies", member=ILL, health="Unknown") == 1, "what it runs does not get stale")
+        assert it.failures(code) > 0
+        assert [it.up(name) for name in WELL] == [True, True]
+        assert it.metric("kadm_member_pulse_duration_seconds", member=ILL) is None
+        stale = {name: (bool(one["staleSince"]), one["health"]["code"]) for name, one in it.copies().items()}
+        assert stale == {**dict.fromkeys(WELL, (False, "Healthy")), ILL: (True, "Unknown")}
+        said = tools.kadm("status", "--daemon", it.url, code=4)
+        assert (f"{ILL} 2/2 (stale)" in said.out, f"error: {ILL}" in said.err) == (True, True)
+        wide = tools.kadm("status", "--daemon", it.url, "-o", "wide", code=4)
+        assert re.search(rf"{ILL} .* Unknown +nothing was heard of {ILL} since ", wide.out)
+        it.nothing_moved(before)
+
+        relays[ILL].heal()
+        it.until(it.up, "it is not found again")
+        it.spreads_to(MEMBERS, "second")
+        it.until(lambda: it.metric("kadm_copies", member=ILL, health="Healthy") == 1, "it does not become current")
+        assert {one["staleSince"] for one in it.copies().values()} == {""}
+        of_members = tools.kadm("-C", it.root, "status", "-o", "json").json
+        assert tools.kadm("status", "--daemon", it.url, "-o", "json").json == of_members
+        assert f"{ILL} 2/2\n" in tools.kadm("status", "--daemon", it.url).out.replace(", member3 2/2", "")
+        it.daemon.wait_until_settled()
+        it.nothing_moved(before)
+        assert [one["member"] for one in it.daemon.of("lost")] == [ILL]
+
+
+def test_connections_that_are_half_open_are_found_and_made_anew(fleet: Fleet, tools: Tools, relays: Relays) -> None:
+    with scene(tools, fleet(FILES), kubeconfig=relays.kubeconfig) as it:
+        before = it.settled()
+        silent = "kadm_member_watch_silent_total"
+        # What plans leave idle is closed: the streams of ConfigMaps, Deployments and the record stay, and one
+        # connection each for the pulse and for the Lease.
+        it.until(lambda: relays[ILL].open <= 5, "idle connections stay open")
+        assert it.count(silent, member=ILL) == 0
+        relays[ILL].half_open()
+        tools.kubectl(ILL, "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+        it.until(lambda: it.count(silent, member=ILL) > 0, "the watches stay as they are")
+        it.spreads_to(MEMBERS, "first")
+        assert "data.v" in it.daemon.wait_for("drift")["message"]
+        assert it.failures("timeout") > 0
+        assert [it.count(silent, member=name) for name in WELL] == [0, 0]
+        it.daemon.wait_until_settled()
+        it.nothing_moved(before)
+        assert (it.up(), it.daemon.of("lost")) == (True, [])
+
+
+def test_a_member_that_forgot_the_place_is_read_anew(fleet: Fleet, sandbox: Path, tools: Tools, relays: Relays) -> None:
+    with scene(tools, fleet(FILES), kubeconfig=relays.kubeconfig) as it:
+        before = it.settled()
+        expired, lists = "kadm_member_watch_expired_total", "kadm_member_lists_total"
+        lists_before = it.count(lists, member=ILL)
+        assert (it.count(expired, member=ILL), lists_before > 0) == (0, True)
+        inject(sandbox, ILL, [Fault(mode="status", status=410, path="watch=true")])
+        relays[ILL].cut()
+        it.until(lambda: it.count(expired, member=ILL) > 3, "410 is not noticed")
+        tools.kubectl(ILL, "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+        it.daemon.wait_for("drift", "data.v")  # full lists find it while there is no watch
+        it.spreads_to(MEMBERS, "first")
+        inject(sandbox, ILL, [])
+        assert it.count(lists, member=ILL) > lists_before
+        assert it.count(expired, member="member1") == 0
+
+        def rests() -> bool:
+            counted = it.count(expired, member=ILL)
+            it.daemon.wait_until_settled()
+            return it.count(expired, member=ILL) == counted
+
+        it.until(rests, "it does not watch again")
+        it.write("second")
+        it.spreads_to(MEMBERS, "second")
+        it.nothing_moved(before)
+        assert (it.up(), it.daemon.of("lost")) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        pytest.param(Fault(mode="status", status=429), "429", id="a storm of 429"),
+        pytest.param(Fault(mode="garble"), "garbled", id="garbled answers"),
+    ],
+)
+def test_a_member_that_answers_badly_stops_nobody_and_catches_up(
+    fleet: Fleet, sandbox: Path, tools: Tools, fault: Fault, code: str
+) -> None:
+    with scene(tools, fleet(FILES)) as it:
+        before = it.settled()
+        assert it.failures(code) == 0
+        inject(sandbox, ILL, [fault])
+        it.write("second")
+        it.spreads_to(WELL, "second")
+        it.until(lambda: it.failures(code) >= 10, "nobody counts")
+        inject(sandbox, ILL, [])
+        it.spreads_to(MEMBERS, "second")
+        it.daemon.wait_until_settled()
+        it.until(it.up, "it is not found again")
+        counted = it.failures(code)
+        it.write("third")
+        it.spreads_to(MEMBERS, "third")
+        assert it.failures(code) == counted
+        it.nothing_moved(before)
+
+
+def test_a_slow_member_stops_nobody(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
+    with scene(tools, fleet(FILES)) as it:
+        before = it.settled()
+        took = "kadm_member_pulse_duration_seconds"
+        it.until(lambda: it.metric(took, member=ILL) is not None, "it was not asked whether it is alive")
+        inject(sandbox, ILL, [Fault(mode="slow", delay_s=1.0)])
+        it.write("second")
+        it.spreads_to(MEMBERS, "second")
+        it.until(lambda: it.count(took, member=ILL) >= 1, "nobody sees that it is slow")
+        inject(sandbox, ILL, [])
+        it.until(lambda: it.count(took, member=ILL) < 1, "it stays slow")
+        it.nothing_moved(before)
+        assert (it.up(), it.daemon.of("lost")) == (True, [])
+
+
+def test_a_credential_that_is_refused_for_a_while(fleet: Fleet, sandbox: Path, tools: Tools, tmp_path: Path) -> None:
+    root = fleet(FILES)
+    kubeconfig = yaml.safe_load((sandbox / "kubeconfig").read_text())
+    used = next(one["context"]["user"] for one in kubeconfig["contexts"] if one["name"] == ILL)
+    user = next(one["user"] for one in kubeconfig["users"] if one["name"] == used)
+    token, file = user.pop("token"), tmp_path / "member-token"
+    user["tokenFile"] = str(file)
+    file.write_text(token)
+    (tmp_path / "with-token-file").touch(mode=0o600)
+    (tmp_path / "with-token-file").write_text(yaml.safe_dump(kubeconfig))
+    with scene(tools, root, kubeconfig=tmp_path / "with-token-file") as it:
+        before = it.settled()
+        assert (it.up(), it.failures("401")) == (True, 0)
+        file.write_text("revoked")
+        inject(sandbox, ILL, [Fault(mode="status", status=401)])
+        it.write("second")
+        it.spreads_to(WELL, "second")
+        it.until(lambda: not it.up(), "it is not found to be lost")
+        inject(sandbox, ILL, [])  # from here on the member itself refuses what stands in the file
+        counted = it.failures("401")
+        assert counted > 0
+        assert "Unauthorized" in it.daemon.wait_for("lost")["message"]
+        it.until(lambda: it.failures("401") > counted, "it is not tried again")
+        it.nothing_moved(before)  # it answers: so nothing leaves it, whatever the policy permits
+        assert tools.get(ILL, "configmap/c")["data"]["v"] == "first"
+        file.write_text(token)
+        it.until(it.up, "the token is not read again")
+        it.spreads_to(MEMBERS, "second")
+        it.daemon.wait_until_settled()
+        it.nothing_moved(before)
+        assert token not in it.daemon.text
+
+
+# The repository.
+
+
+@dataclass
+class Origin:
+    """A repository on a git server, and a working copy to push from. ``relay`` is the way to the server."""
+
+    root: Path
+    url: str
+    relay: Relay
+    commits: list[str] = field(default_factory=list)
+
+    def push(self, *flags: str, **files: str) -> str:
+        """Commit these manifests, push, and give the commit."""
+        self.commits.append(commit(self.root, **files))
+        git(self.root, "push", "--quiet", *flags, "origin", "HEAD:main")
+        return self.commits[-1]
+
+
+@pytest.fixture
+def origin(fleet: Fleet, tmp_path: Path) -> Iterator[Origin]:
+    """A fleet in a repository that is served over ``git://``, with its first commit."""
+    root, served = fleet(STAYS), tmp_path / "served"
+    served.mkdir()
+    git(served, "init", "--quiet", "--bare", "--initial-branch=main", "fleet.git")
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "remote", "add", "origin", str(served / "fleet.git"))
+    with serving_git(served) as port, relaying(("127.0.0.1", port)) as (relay,):
+        found = Origin(root, f"git://127.0.0.1:{relay.port}/fleet.git", relay)
+        found.push()
+        yield found
+
+
+@contextmanager
+def following(tools: Tools, origin: Origin) -> Iterator[Scene]:
+    """A daemon that follows the branch, at rest, with its first commit in force."""
+    arguments = ("--repo", origin.url, "--branch", "main", "--git-timeout", "2s")
+    with scene(tools, origin.root, *arguments) as it:
+        it.settled()
+        assert in_force(it) == origin.commits[0]
+        yield it
+
+
+def in_force(it: Scene) -> str:
+    """The commit that metrics say is in force."""
+    found = re.findall(r'^kadm_commit_info\{commit="(\w+)"\} 1\.0$', get(f"{it.url}/metrics")[1], re.MULTILINE)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def still_corrects(it: Scene) -> None:
+    """The commit in force is more than a name: what others change is put back to it."""
+    it.tools.kubectl(ILL, "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+    drifts = len(it.daemon.of("drift"))
+    it.until(lambda: len(it.daemon.of("drift")) > drifts, "drift is not seen")
+    it.spreads_to(MEMBERS, "first")
+
+
+@pytest.mark.parametrize(
+    ("vanishes", "says"),
+    [
+        pytest.param(refuse, "git fetch failed", id="down"),
+        pytest.param(black_hole, "git fetch did not end within 2 s", id="accepting and never answering"),
+    ],
+)
+def test_a_git_server_that_is_gone_for_a_while(
+    tools: Tools, origin: Origin, vanishes: Callable[[Relay], None], says: str
+) -> None:
+    with following(tools, origin) as it:
+        before = identities(tools)
+        fetches, seen = "kadm_source_fetches_total", "kadm_source_seen_timestamp_seconds"
+        assert (it.metric("kadm_source_up"), it.count(fetches, result="failed")) == (1, 0)
+        vanishes(origin.relay)
+        it.until(lambda: it.metric("kadm_source_up") == 0, "nobody sees that it is gone")
+        last = it.metric(seen)
+        it.until(lambda: it.count(fetches, result="failed") >= 2, "it is not tried again")
+        assert it.metric(seen) == last
+        assert says in it.daemon.wait_for("source")["message"]
+        second = origin.push(c=config("second"))
+        still_corrects(it)
+        assert in_force(it) == origin.commits[0]
+        it.nothing_moved(before)
+        origin.relay.heal()
+        it.until(lambda: in_force(it) == second, "it is not looked at again")
+        it.spreads_to(MEMBERS, "second")
+        assert it.metric("kadm_source_up") == 1
+        it.daemon.wait_for("source", "can be reached again")
+        it.nothing_moved(before)
+
+
+def test_sigterm_ends_it_while_git_does_not_answer(tools: Tools, origin: Origin) -> None:
+    with following(tools, origin) as it:
+        origin.relay.black_hole()
+        it.until(lambda: it.metric("kadm_source_up") == 0, "nobody sees that it is gone")
+        took = it.daemon.stop()
+        assert (it.daemon.process.returncode, took < 2) == (0, True), took
+
+
+def test_a_force_push_is_followed_and_told(tools: Tools, origin: Origin) -> None:
+    with following(tools, origin) as it:
+        before = identities(tools)
+        second = origin.push(c=config("second"))
+        it.until(lambda: in_force(it) == second, "a push is not seen")
+        it.spreads_to(MEMBERS, "second")
+        assert it.metric("kadm_source_rewrites_total") == 0
+        git(origin.root, "reset", "--quiet", "--hard", origin.commits[0])
+        forced = origin.push("--force", c=config("forced"))
+        it.until(lambda: in_force(it) == forced, "a force-push is not followed")
+        it.spreads_to(MEMBERS, "forced")
+        assert it.metric("kadm_source_rewrites_total") == 1
+        assert f"{forced[:12]} does not go on from {second[:12]}" in it.daemon.wait_for("source")["message"]
+        it.daemon.wait_until_settled()
+        it.nothing_moved(before)
+    records = [tools.get(member, "cm/kadm-test", "-n", "kadm-system")["data"]["commit"] for member in MEMBERS]
+    assert records == [forced] * 3
+
+
+def remove_all(root: Path) -> None:
+    git(root, "rm", "--quiet", "-r", ".")
+
+
+def remove_members(root: Path) -> None:
+    git(root, "rm", "--quiet", "-r", "clusters")
+
+
+def break_syntax(root: Path) -> None:
+    (root / "manifests/c.yaml").write_text("a: [\n")
+
+
+@pytest.mark.parametrize(
+    ("breaks", "says"),
+    [
+        pytest.param(break_syntax, "manifests/c.yaml", id="a syntax error"),
+        pytest.param(remove_all, "kadm.yaml", id="an empty repository"),
+        pytest.param(remove_members, "the fleet has no members", id="no members"),
+    ],
+)
+def test_a_commit_that_cannot_be_used(tools: Tools, origin: Origin, breaks: Callable[[Path], None], says: str) -> None:
+    with following(tools, origin) as it:
+        before = identities(tools)
+        assert (it.metric("kadm_commit_broken"), it.metric("kadm_broken_commits_total")) == (0, 0)
+        breaks(origin.root)
+        broken = origin.push()
+        it.until(lambda: it.metric("kadm_commit_broken") == 1, "nobody sees that it is broken")
+        told = it.daemon.wait_for("broken")["message"]
+        assert (f"commit {broken[:12]} cannot be used" in told, says in told) == (True, True), told
+        assert (in_force(it), it.metric("kadm_broken_commits_total")) == (origin.commits[0], 1)
+        still_corrects(it)
+        it.nothing_moved(before)
+        git(origin.root, "revert", "--no-edit", broken)
+        mended = origin.push(c=config("second"))
+        it.until(lambda: in_force(it) == mended, "what is mended is not taken")
+        it.spreads_to(MEMBERS, "second")
+        assert (it.metric("kadm_commit_broken"), it.metric("kadm_broken_commits_total")) == (0, 1)
+        it.nothing_moved(before)
+
+
+def test_a_commit_without_any_object_deletes_nothing(tools: Tools, origin: Origin) -> None:
+    with following(tools, origin) as it:
+        before = identities(tools)
+        held = "kadm_held_changes"
+        assert [it.metric(held, member=name) for name in MEMBERS] == [0, 0, 0]
+        git(origin.root, "rm", "--quiet", "-r", "manifests")
+        (origin.root / "manifests").mkdir()
+        (origin.root / "manifests/.keep").touch()
+        emptied = origin.push()
+        it.until(lambda: in_force(it) == emptied, "it is no commit that cannot be used")
+        it.until(lambda: all(it.count(held, member=name) > 0 for name in MEMBERS), "nothing is held back")
+        told = it.daemon.of("held")
+        assert {one["member"] for one in told} == set(MEMBERS)
+        assert all("released by: kadm apply --allow-empty" in one["message"] for one in told)
+        it.daemon.wait_until_settled()
+        assert identities(tools) == before
+        git(origin.root, "revert", "--no-edit", emptied)
+        restored = origin.push(c=config("second"))
+        it.until(lambda: in_force(it) == restored, "what is mended is not taken")
+        it.spreads_to(MEMBERS, "second")
+        it.until(lambda: [it.metric(held, member=name) for name in MEMBERS] == [0, 0, 0], "it is still held back")
+        it.nothing_moved(before)
