@@ -205,6 +205,15 @@ def pauses(manifest: Manifest) -> bool:
     return bool(_written_annotations(manifest).get(NO_SCHEDULING))
 
 
+def asked_evictions(manifest: Manifest) -> Mapping[str, datetime]:
+    """Member → until when the object stays away from it, as its annotation asks (propagation spec 7.6)."""
+    text = _written_annotations(manifest).get(MIGRATION_CONFIGURATION, "")
+    try:
+        return migration_of(text, divisible=True).unavailable
+    except AnnotationError:
+        return {}  # it is told where the object is placed
+
+
 def _written_annotations(manifest: Manifest) -> Mapping[str, str]:
     """The object's annotations, public names for KubeAdmiral's; its internal twin of one wins (propagation spec 0)."""
     written = at(manifest.object, _ANNOTATIONS)

@@ -28,6 +28,7 @@ from kadm.model.decision import Decision
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.planned import Planned
 from kadm.model.repository import Manifest, Repo
+from kadm.schedule import next_end
 from kadm.watch.election import EVERY_S, Election
 from kadm.watch.following import Following
 from kadm.watch.links import Links
@@ -58,6 +59,7 @@ MOVE_SETTLES_S = 0.5
 
 VERIFY = "to see that nothing is left to do"
 RETRY = "not everything was done"
+EVICTION_ENDS = "an eviction has ended"
 
 
 class WatchOptions(Struct, frozen=True, kw_only=True):
@@ -378,7 +380,18 @@ class Daemon:
 
     def _on_plan(self, planned: Planned) -> None:
         self._want(planned)
+        self._plan_when_an_eviction_ends(planned.repo)
         self._showing.rest()
+
+    def _plan_when_an_eviction_ends(self, repo: Repo) -> None:
+        """Nothing but time changes then: neither git nor a member would tell."""
+        now = datetime.now(UTC)
+        asked, own = next_end(repo, now=now), self._migrator.next_end(now.timestamp())
+        ends = [*([asked.timestamp()] if asked is not None else ()), *([own] if own is not None else ())]
+        if ends:
+            self._triggers.later(EVICTION_ENDS, min(ends) - now.timestamp() + 1)
+        else:
+            self._triggers.not_later(EVICTION_ENDS)
 
     def _want(self, planned: Planned) -> None:
         """Watch the types that are in use, and the pods that wait where a workload is not well."""

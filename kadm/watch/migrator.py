@@ -25,7 +25,7 @@ from kadm.model.objects import JsonObject, ObjectKey, at
 from kadm.model.policy import PropagationPolicy
 from kadm.model.quantity import QuantityError
 from kadm.model.repository import Manifest, Repo
-from kadm.model.workload import pod_spec
+from kadm.model.workload import pod_spec, workload_kind
 from kadm.schedule import may_learn
 from kadm.watch.failover import SINGLETON, Candidate, Leaving, fail_over
 from kadm.watch.links import Links
@@ -145,6 +145,12 @@ class Migrator:
             if known is not None and known.estimate is not None and known.estimate.capacity is not None:
                 found[name] = known.estimate.capacity
         return found
+
+    def next_end(self, now: float) -> float | None:
+        """When the next workload may come back to a member that was lost, in seconds since the epoch; None: none is
+        to."""
+        ends = (until for by_member in self._evictions().values() for until in by_member.values())
+        return min((until for until in ends if until > now), default=None)
 
     async def run(self) -> None:
         """Look at what is due, for ever. Ends by cancellation alone."""
@@ -461,9 +467,11 @@ class Migrator:
         return repo.propagation_policies.get(manifest.propagation.policy)
 
     def _policy(self, key: ObjectKey) -> PropagationPolicy | None:
-        """The workload's policy, if it migrates. A Job is divided once, and never again."""
+        """The workload's policy, if it migrates. A Job is divided once, and never again; of what is no workload, but
+        is divided because its FederatedTypeConfig says how, nobody knows the pods."""
         manifest, repo = self._ground.manifest(key), self._ground.repo
-        if manifest is None or repo is None or (key.group, key.kind) == ("batch", "Job"):
+        kind = workload_kind(key.group, key.kind)
+        if manifest is None or repo is None or kind is None or (key.group, key.kind) == ("batch", "Job"):
             return None
         if not repo.migrates(manifest):
             return None

@@ -40,11 +40,13 @@ class Showing:
         self._publish = publish
         self._files = StatusFiles(directory) if directory is not None else None
         self._manifests: Mapping[ObjectKey, Manifest] = {}
+        self._in_force = False
         self._dirty: set[ObjectKey] = set()
         self._changed = asyncio.Event()
 
     def use(self, manifests: Mapping[ObjectKey, Manifest]) -> None:
         """Show the workloads among these (sorted) from now on, and nothing else."""
+        self._in_force = True
         self._manifests = {key: one for key, one in manifests.items() if workload_kind(key.group, key.kind) is not None}
         self.views = {key: shown for key, shown in self.views.items() if key in self._manifests}
         self.all()
@@ -110,7 +112,7 @@ class Showing:
                 natives[key] = status.aggregated
             if number % VIEWS_AT_A_TIME == 0:
                 await asyncio.sleep(0)
-        if self._files is not None:
+        if self._files is not None and self._in_force:
             await asyncio.to_thread(_write, self._files, natives, self._manifests)
 
 

@@ -1,6 +1,7 @@
 """Workloads as native objects with their aggregated ``.status``, one file each, for whatever reads Kubernetes objects.
 
 DIRECTORY/NAMESPACE/KIND.GROUP/NAME.json      ``_`` for what has no namespace; ``KIND`` alone for the core group
+DIRECTORY/.written.json                       which of them are kadm's, so that a later run can take them away
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import msgspec
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.watch.store import write_whole
 
+INDEX = ".written.json"
+
 
 class StatusFiles:
     """Keeps a directory as the workloads are. Blocks: to be called in a thread."""
@@ -20,14 +23,21 @@ class StatusFiles:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._written: dict[ObjectKey, int] = {}
+        self._known: frozenset[ObjectKey] | None = None
 
     @property
     def known(self) -> frozenset[ObjectKey]:
-        """The objects that were written."""
-        return frozenset(self._written)
+        """The objects that were written, by this run or an earlier one."""
+        if self._known is None:
+            try:
+                self._known = msgspec.json.decode((self._directory / INDEX).read_bytes(), type=frozenset[ObjectKey])
+            except (OSError, msgspec.DecodeError):
+                self._known = frozenset()  # whatever is there is left alone
+        return self._known
 
     def write(self, objects: Mapping[ObjectKey, JsonObject]) -> None:
         """Write these objects where they differ from what was written last. Raises OSError."""
+        self._note(self.known | objects.keys())
         for key, obj in objects.items():
             content = msgspec.json.format(msgspec.json.encode(obj, order="sorted"), indent=2) + b"\n"
             mark = hash(content)
@@ -41,6 +51,13 @@ class StatusFiles:
         """Take away the file of an object that is not in the repository any more. Raises OSError."""
         self._written.pop(key, None)
         self.path(key).unlink(missing_ok=True)
+        self._note(self.known - {key})
+
+    def _note(self, known: frozenset[ObjectKey]) -> None:
+        if known != self.known:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            write_whole(self._directory / INDEX, msgspec.json.encode(sorted(known)))
+            self._known = known
 
     def path(self, key: ObjectKey) -> Path:
         """Where an object's file is."""

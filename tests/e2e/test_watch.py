@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -414,3 +415,74 @@ def test_replicas_that_a_quota_forbids_go_elsewhere(fleet: Fleet, tools: Tools) 
         said = tools.kadm("-C", root, "explain", "deploy/web")
         assert "Learned" in said.out
         assert "2 of 4 replicas do not run" in said.out
+
+
+CARS = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cars.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Car, plural: cars, singular: car, listKind: CarList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: example.com/v1
+kind: Car
+metadata: {name: beetle, labels: {kubeadmiral.io/cluster-propagation-policy-name: migrate}}
+spec: {size: 6}
+"""
+
+CAR_TYPE = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: FederatedTypeConfig
+metadata: {name: cars.example.com}
+spec:
+  sourceType: {group: example.com, version: v1, kind: Car, pluralName: cars, scope: Namespaced}
+  pathDefinition: {replicasSpec: spec.size}
+"""
+
+
+def test_what_is_divided_and_has_no_pods_that_are_known_stays(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/car.yaml": CARS, "policies/car.yaml": CAR_TYPE, "policies/migrate.yaml": migrate()})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        daemon.wait_until_settled(quiet_s=4)
+        assert [tools.get(member, "car/beetle")["spec"]["size"] for member in MEMBERS] == [2, 2, 2]
+        assert daemon.of("migration") == []
+
+
+def test_a_workload_comes_back_when_its_eviction_ends(fleet: Fleet, tools: Tools) -> None:
+    def evicted(until: datetime) -> str:
+        asked = {"workloadMigrations": [{"cluster": "member3", "validUntil": until.strftime("%Y-%m-%dT%H:%M:%SZ")}]}
+        annotations = f"annotations: {{kubeadmiral.io/migration-configuration: '{json.dumps(asked)}'}}"
+        return config("x").replace("{name: c}", f"{{name: c, {annotations}}}")
+
+    def there() -> list[bool]:
+        return [tools.kubectl(member, "get", "configmap/c", code=None).code == 0 for member in MEMBERS]
+
+    root = fleet({"manifests/c.yaml": evicted(datetime.now(UTC) + timedelta(hours=1)), "manifests/d.yaml": D})
+    with watching(tools, "-C", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        daemon.wait_until_settled()
+        assert there() == [True, True, False]
+        (root / "manifests/c.yaml").write_text(evicted(datetime.now(UTC) + timedelta(seconds=8)))
+        daemon.wait_for("commit", count=2)
+        daemon.wait_until(lambda: there() == [True] * 3, "nothing but time tells that it may come back")
+
+
+D = config("x").replace("name: c", "name: d")
+
+
+def test_files_of_workloads_that_left_while_it_was_down_go(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/web.yaml": web(3), "manifests/c.yaml": config("x"), "policies/migrate.yaml": migrate()})
+    shown = tools.cwd / "shown/default/Deployment.apps/web.json"
+    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
+        daemon.wait_until(shown.exists)
+    (root / "manifests/web.yaml").unlink()
+    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
+        daemon.wait_until(lambda: not shown.exists())
