@@ -30,6 +30,7 @@ from kadm.model.live import DryRun
 from kadm.model.objects import JsonObject, ObjectKey, at, path_text
 from kadm.model.plan import Action, Change, FieldChange, Held, Preparation
 from kadm.model.record import RecordedObject
+from kadm.model.workload import FIRST_ORDINAL
 
 RECREATE = "kadm.io/recreate"
 SUSPEND = "kadm.io/suspend"
@@ -224,7 +225,9 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
                 found.unproved.append(seen.key)
         case "foreign":
             change = _as(change, "adopt")
-            if seen.mark is not None and not _taken_over(seen.mark, terms):
+            if renumbered := _renumbered(seen):
+                found.held.append(Held(change=change, why=renumbered, flag="none"))
+            elif seen.mark is not None and not _taken_over(seen.mark, terms):
                 why = f"it is managed by {seen.mark.words}"
                 found.held.append(Held(change=change, why=why, flag=f"--take-over {seen.mark.tool}"))
             elif appliers:
@@ -429,6 +432,18 @@ def _may_adopt(seen: _Seen, terms: Terms) -> bool:
     permissions = terms.permissions
     taken_over = seen.mark is not None or bool(permissions.take_over.intersection(seen.fold))
     return taken_over or permissions.may_adopt(seen.key) or seen.key in terms.adopting
+
+
+def _renumbered(seen: _Seen) -> str:
+    """Why a StatefulSet cannot be adopted: its pods, and their volumes, would be others; empty where they stay."""
+    if (seen.key.group, seen.key.kind) != ("apps", "StatefulSet"):
+        return ""
+    now, said = (at(obj, FIRST_ORDINAL) for obj in (seen.live, seen.wanted.object))
+    answered = (seen.answer.without or seen.answer.object) if seen.answer is not None else None
+    # Without an answer, what git says is all that is known: what it does not say stays.
+    then = at(answered, FIRST_ORDINAL) if answered is not None else now if said is None else said
+    now, then = now or 0, then or 0
+    return f"its pods are numbered from {now} on, and would be from {then} on" if now != then else ""
 
 
 def _is_asked_for(key: ObjectKey, terms: Terms) -> bool:

@@ -14,7 +14,7 @@ from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.objects import JsonObject, at
 from kadm.model.observation import ApiResource, MemberState
 from kadm.model.record import Record, RecordedObject, RecordedWorkload
-from kadm.model.workload import ORDINALS_PER_BLOCK, workload_kind
+from kadm.model.workload import FIRST_ORDINAL, ORDINALS_PER_BLOCK, workload_kind
 
 
 async def propose_record(connection: Connection, state: MemberState, fleet: str, *, manager: str) -> Record:
@@ -79,7 +79,7 @@ def _workload(entry: RecordedObject, live: JsonObject, member: str) -> dict[str,
     replicas = at(live, kind.replicas_path) if kind is not None and kind.replicas_path is not None else None
     if kind is None or not kind.divides or entry.kind == "Job" or not isinstance(replicas, int):
         return {}
-    start = at(live, ("spec", "ordinals", "start"))
+    start = at(live, FIRST_ORDINAL)
     blocks = {member: start // ORDINALS_PER_BLOCK} if isinstance(start, int) else {}
     found = RecordedWorkload(
         group=entry.group, kind=entry.kind, namespace=entry.namespace, name=entry.name, replicas=replicas, blocks=blocks

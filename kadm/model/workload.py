@@ -22,6 +22,9 @@ class WorkloadKind(msgspec.Struct, frozen=True, kw_only=True):
     leads: bool = True
 
 
+FIRST_ORDINAL: Path = ("spec", "ordinals", "start")
+"""Of a StatefulSet: the number of its first pod; 0 where it says nothing."""
+
 ORDINALS_PER_BLOCK = 1000
 """How many ordinals a member gets of a StatefulSet that is divided; block k begins at k times as many."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kadm.model.objects import JsonObject, JsonValue, ObjectKey, Path, at
-from kadm.model.workload import ORDINALS_PER_BLOCK, workload_kind
+from kadm.model.workload import FIRST_ORDINAL, ORDINALS_PER_BLOCK, workload_kind
 
 Shares = Mapping[Path, JsonValue]
 """Path → value in one member."""
@@ -13,7 +13,6 @@ Shares = Mapping[Path, JsonValue]
 NO_SHARES: Shares = {}
 
 COMPLETIONS: Path = ("spec", "completions")
-FIRST_ORDINAL: Path = ("spec", "ordinals", "start")
 MIN_AVAILABLE: Path = ("spec", "minAvailable")
 MAX_UNAVAILABLE: Path = ("spec", "maxUnavailable")
 MIN_REPLICAS: Path = ("spec", "minReplicas")

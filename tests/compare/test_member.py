@@ -123,6 +123,42 @@ def test_objects_that_kadm_did_not_make(
     assert ("held" if found.held else found.changes[0].action) == want
 
 
+def a_stateful_set(start: int | None) -> JsonObject:
+    ordinals = {} if start is None else {"ordinals": {"start": start}}
+    metadata = {"name": "db", "namespace": "shop"}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": 2, **ordinals}}
+
+
+@pytest.mark.parametrize(
+    ("there", "wants", "held"),
+    [
+        pytest.param(None, 1000, "its pods are numbered from 0 on, and would be from 1000 on", id="from another block"),
+        pytest.param(
+            1000, 2000, "its pods are numbered from 1000 on, and would be from 2000 on", id="from one to another"
+        ),
+        pytest.param(1000, 0, "its pods are numbered from 1000 on, and would be from 0 on", id="to the first block"),
+        pytest.param(1000, 1000, "", id="the same ones"),
+        pytest.param(None, 0, "", id="the same ones, said"),
+        pytest.param(1000, None, "", id="git does not say"),
+    ],
+)
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_adopted_stateful_set_keeps_its_pods(
+    there: int | None, wants: int | None, held: str, *, asked: bool
+) -> None:
+    wanted = desired(a_stateful_set(wants))
+    after = a_stateful_set(there if wants is None else wants)
+    found = compare_member(
+        DesiredMember(name="eu", objects=(wanted,)),
+        LiveMember(name="eu", objects={wanted.key: live(a_stateful_set(there))}),
+        {wanted.key: DryRun(outcome="answered", object=live(after))} if asked else {},
+        record=None,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions(adopt_all=True)),
+    )
+    assert [(one.why, one.flag) for one in found.held] == ([(held, "none")] if held else [])
+    assert actions(found) == ([] if held else [("adopt", "db")])
+
+
 @pytest.mark.parametrize(
     ("operation", "permissions", "want"),
     [

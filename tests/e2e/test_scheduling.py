@@ -186,3 +186,14 @@ def test_rescheduling_on_demand(fleet: Fleet, tools: Tools) -> None:
     tools.kadm("-C", root, "apply", "--yes", "--no-wait", "--reschedule", "deploy/db")
     replicas = [tools.get(name, "deployment", "db")["spec"]["replicas"] for name in ("member1", "member2")]
     assert replicas == [3, 1]
+
+
+def test_a_stateful_set_that_is_there_keeps_its_ordinals(fleet: Fleet, tools: Tools) -> None:
+    """The block that the member would get is another one: adopted there, all of its pods would be made anew."""
+    root = fleet({"policies/everywhere.yaml": divided(member1=1, member2=1), "manifests/db.yaml": DATABASE})
+    (tools.cwd / "db.yaml").write_text(DATABASE.split("---")[0])
+    for member in ("member1", "member2"):
+        tools.kubectl(member, "apply", "-f", tools.cwd / "db.yaml")
+    said = tools.kadm("-C", root, "apply", "--yes", "--no-wait", "--adopt-all", code=1)
+    assert "its pods are numbered from 0 on, and would be from 1000 on" in said.out
+    assert stateful_sets(tools, "member1", "member2") == {"member1": (2, 0), "member2": (4, 0)}
