@@ -23,6 +23,7 @@ from kadm.watch.daemon import Daemon, WatchOptions
 from kadm.watch.serving import Serving
 from kadm.watch.source import Clone, Directory, Source
 from kadm.watch.store import Store
+from kadm.watch.tls_buffers import make_tls_buffers_small
 
 END_WITHIN_S = 1.0
 """The process is gone so long after SIGTERM at the latest: two seconds are promised, and machines are busy."""
@@ -70,6 +71,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
             return await _check(console, source)
         log_to(console.err, verbosity=console.verbosity, as_json=asked.as_json)
         _allow_open_files()
+        make_tls_buffers_small()
         options = WatchOptions(
             interval_s=interval_s,
             drift=asked.drift,

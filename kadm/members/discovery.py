@@ -7,6 +7,7 @@ not answer is remembered as failed, never taken for one that serves nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +23,8 @@ _AGGREGATED = (
     f"{JSON}"
 )
 _STALE = "Stale"
+_SHARED = 4096
+"""Types that are remembered to be shared: all of a fleet whose members serve about the same."""
 
 
 class Discovered(Struct, frozen=True):
@@ -126,10 +129,10 @@ async def _read_group_version(connection: Connection, name: str) -> list[ApiReso
     except MemberRefused as refused:
         return refused.problem.why or refused.problem.what
     return [
-        ApiResource(
-            group=group,
-            version=version,
-            kind=resource.kind,
+        _shared(
+            group,
+            version,
+            resource.kind,
             plural=resource.name,
             namespaced=resource.namespaced,
             verbs=tuple(sorted(resource.verbs or ())),
@@ -138,6 +141,29 @@ async def _read_group_version(connection: Connection, name: str) -> list[ApiReso
         for resource in listed.resources or ()
         if "/" not in resource.name
     ]
+
+
+@lru_cache(maxsize=_SHARED)
+def _shared(
+    group: str,
+    version: str,
+    kind: str,
+    *,
+    plural: str,
+    namespaced: bool,
+    verbs: tuple[str, ...],
+    short_names: tuple[str, ...],
+) -> ApiResource:
+    """The type; the same object for each member that serves it alike, as nearly all do."""
+    return ApiResource(
+        group=group,
+        version=version,
+        kind=kind,
+        plural=plural,
+        namespaced=namespaced,
+        verbs=verbs,
+        short_names=short_names,
+    )
 
 
 def _collect(groups: Iterable[_AggregatedGroup], found: set[ApiResource], failed: dict[str, str]) -> None:
@@ -154,10 +180,10 @@ def _collect(groups: Iterable[_AggregatedGroup], found: set[ApiResource], failed
                 if not kind.kind:
                     continue  # a subresource's shell: it has no kind of its own
                 found.add(
-                    ApiResource(
-                        group=name,
-                        version=version.version,
-                        kind=kind.kind,
+                    _shared(
+                        name,
+                        version.version,
+                        kind.kind,
                         plural=resource.resource,
                         namespaced=resource.scope == "Namespaced",
                         verbs=tuple(sorted(resource.verbs or ())),

@@ -37,14 +37,16 @@ def group_list(*groups: dict[str, Any]) -> Any:
     return always_json({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": [*groups]})
 
 
+NODES_SERVED = {
+    "resource": "nodes",
+    "responseKind": {"group": "", "version": "v1", "kind": "Node"},
+    "scope": "Cluster",
+    "verbs": ["list"],
+    "subresources": [{"subresource": "status", "verbs": ["get"]}],
+}
+
+
 def test_aggregated_discovery_costs_two_requests() -> None:
-    nodes = {
-        "resource": "nodes",
-        "responseKind": {"group": "", "version": "v1", "kind": "Node"},
-        "scope": "Cluster",
-        "verbs": ["list"],
-        "subresources": [{"subresource": "status", "verbs": ["get"]}],
-    }
     deployments = {
         "resource": "deployments",
         "responseKind": {"group": "apps", "version": "v1", "kind": "Deployment"},
@@ -55,7 +57,7 @@ def test_aggregated_discovery_costs_two_requests() -> None:
     shell = {"resource": "evictions", "scope": "Namespaced", "verbs": None, "responseKind": None}
     member = FakeMember(
         answers={
-            ("GET", "/api"): group_list(aggregated("", "v1", nodes)),
+            ("GET", "/api"): group_list(aggregated("", "v1", NODES_SERVED)),
             ("GET", "/apis"): group_list(
                 aggregated("apps", "v1", deployments, shell),
                 aggregated("metrics.k8s.io", "v1beta1", freshness="Stale"),
@@ -122,3 +124,10 @@ def test_without_the_list_of_groups_nothing_is_known() -> None:
     )
     with pytest.raises(MemberRefused):
         run(discovered(member))
+
+
+def test_members_that_serve_the_same_share_what_is_known_of_it() -> None:
+    groups = {("GET", "/api"): group_list(aggregated("", "v1", NODES_SERVED)), ("GET", "/apis"): group_list()}
+    one, other = (run(discovered(FakeMember(answers=dict(groups)))) for _ in range(2))
+    assert one.resources == (NODES,)
+    assert one.resources[0] is other.resources[0]
