@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kadm import pipeline
 from kadm.execute.events import Listener, nobody
 from kadm.execute.extent import Extent
-from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Waiting, locking, other_writers
+from kadm.execute.locking import DEFAULT_LOCK_TIMEOUT_S, Unchanged, Waiting, locking, other_writers
 from kadm.execute.run import DEFAULT_TIMEOUT_S, GoOn, Stays, execute, not_since_before, not_without_a_person
 from kadm.execute.stop import Stop
 from kadm.members.connection import Connection
@@ -57,6 +57,7 @@ async def deliver(
     timeout_s: float = DEFAULT_TIMEOUT_S,
     lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
     waiting: Waiting = lambda _member, _lease: None,
+    unchanged: Unchanged | None = None,
     listener: Listener = nobody,
     go_on: GoOn = not_without_a_person,
     stays: Stays = not_since_before,
@@ -67,7 +68,7 @@ async def deliver(
     Raises Locked where another run holds a member for too long, MemberError where the fleet as a whole cannot be
     planned; nothing is written then.
     """
-    async with locking(pool, timeout_s=lock_timeout_s, waiting=waiting) as locks:
+    async with locking(pool, timeout_s=lock_timeout_s, waiting=waiting, unchanged=unchanged) as locks:
         await locks.look()
         planned = await pipeline.make(repo, pool, choices, now=datetime.now(UTC))
         await check(planned)

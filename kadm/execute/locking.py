@@ -43,6 +43,11 @@ Waiting = Callable[[str, Lease], None]
 """Hears which member is waited for, and who holds it; once per holder."""
 
 
+Unchanged = dict[str, tuple[str, float]]
+"""Member → the version of its Lease that was seen last, and since when, in seconds of the clock. Whoever locks again
+and again keeps it: a holder that is dead elsewhere is found out although no single wait lasts as long as its Lease."""
+
+
 class Locked(KadmError):
     """Another run holds a member for longer than this one was willing to wait."""
 
@@ -70,8 +75,17 @@ class _Held:
 class Locks:
     """The Leases of one run. ``problems`` has the members whose Lease could not be taken, ``warnings`` what to tell."""
 
-    def __init__(self, pool: MemberPool, *, timeout_s: float, waiting: Waiting, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        pool: MemberPool,
+        *,
+        timeout_s: float,
+        waiting: Waiting,
+        clock: Callable[[], float],
+        unchanged: Unchanged,
+    ) -> None:
         self._pool = pool
+        self._unchanged = unchanged
         self._timeout_s = timeout_s
         self._waiting = waiting
         self._clock = clock
@@ -96,6 +110,8 @@ class Locks:
 
         seen = await self._pool.each(one)
         self._seen = {name: lease for name, lease in seen.items() if isinstance(lease, Lease)}
+        for name, lease in self._seen.items():
+            self._unchanged_since(name, lease)
 
     async def take(self, states: Mapping[str, MemberState]) -> frozenset[str]:
         """Take the Leases of these members; gives those where somebody may have written since ``look``.
@@ -152,12 +168,12 @@ class Locks:
         fleet = self._pool.fleet
         before = self._seen.get(name)
         lease = await read_lease(connection, fleet)
-        unchanged_since_s, told = self._clock(), ""
+        told = ""
         while True:
             asked_s = self._clock()
             if lease.holder == self._run.identity:  # a PUT whose answer was lost
                 break
-            if self._is_free(lease, unchanged_since_s):
+            if self._is_free(lease, self._unchanged_since(name, lease)):
                 try:
                     lease = await write_lease(
                         connection, fleet, lease, self._run, now=datetime.now(UTC), timeout_s=REQUEST_TIMEOUT_S
@@ -172,13 +188,18 @@ class Locks:
                     told = lease.holder
                     self._waiting(name, lease)
                 await asyncio.sleep(POLL_S)
-            found = await read_lease(connection, fleet)
-            if found.version != lease.version:
-                unchanged_since_s = self._clock()
-            lease = found
+            lease = await read_lease(connection, fleet)
         self._hold(name, _Held(connection, lease, asked_s))
         # Free and untouched from the look to the take: nobody wrote in between.
         return before is None or bool(before.holder) or lease.transitions != _next(before)
+
+    def _unchanged_since(self, name: str, lease: Lease) -> float:
+        """Since when the Lease is seen as it is now."""
+        version, since_s = self._unchanged.get(name, ("", 0.0))
+        if version != lease.version:
+            since_s = self._clock()
+            self._unchanged[name] = lease.version, since_s
+        return since_s
 
     def _is_free(self, lease: Lease, unchanged_since_s: float) -> bool:
         expired = self._clock() - unchanged_since_s >= lease.duration_s
@@ -246,7 +267,13 @@ class Locks:
         if held.lost:
             return
         try:
-            self._seen[name] = await self._write(held, None)
+            try:
+                self._seen[name] = await self._write(held, None)
+            except LeaseTaken:
+                # A renewal that was under way may have come through although nobody waited for its answer.
+                held.lease = await read_lease(held.connection, self._pool.fleet, timeout_s=REQUEST_TIMEOUT_S)
+                if held.lease.holder == self._run.identity:
+                    self._seen[name] = await self._write(held, None)
         except MemberError as error:
             _log.info("%s: the Lease could not be given back, it expires: %s", name, error.problem.what)
 
@@ -268,9 +295,17 @@ async def locking(
     timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
     waiting: Waiting = lambda _member, _lease: None,
     clock: Callable[[], float] = now_s,
+    unchanged: Unchanged | None = None,
 ) -> AsyncIterator[Locks]:
-    """Locks for the time of the block; whatever ends it, they are given back."""
-    locks = Locks(pool, timeout_s=timeout_s, waiting=waiting, clock=clock)
+    """Locks for the time of the block; whatever ends it, they are given back. ``unchanged`` is what earlier ones saw,
+    by the same clock; None: nothing."""
+    locks = Locks(
+        pool,
+        timeout_s=timeout_s,
+        waiting=waiting,
+        clock=clock,
+        unchanged=unchanged if unchanged is not None else {},
+    )
     try:
         yield locks
     finally:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kadm.execute import Delivery, deliver
+from kadm.execute.locking import Unchanged
 from kadm.execute.stop import Stop
 from kadm.members.pool import MemberPool
 from kadm.model.decision import Decision
@@ -78,6 +79,7 @@ class Planning:
         self._failures: set[tuple[str, ObjectKey, str]] = set()
         self.pause = pause
         self._carried_out: str | None = None
+        self._unchanged: Unchanged = {}
         self._stop = Stop()
         self._ending = False
         self._idle = asyncio.Event()
@@ -144,6 +146,7 @@ class Planning:
                 accept=accept,
                 timeout_s=READY_WITHIN_S,
                 lock_timeout_s=LOCK_TIMEOUT_S,
+                unchanged=self._unchanged,
                 go_on=go_on,
                 stays=lambda wave: self.pause is not None and self.pause.wave == wave.name,
                 stop=self._stop,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 from aiohttp import web
 
-from kadm.execute.locking import LATE_AFTER_S, LeaseLost, Locked, in_words, locking
+from kadm.execute.locking import LATE_AFTER_S, LeaseLost, Locked, Unchanged, in_words, locking
 from kadm.members.connection import Connection
 from kadm.members.lease import Lease, read_lease, write_lease
 from kadm.members.pool import MemberPool
@@ -234,3 +234,40 @@ def test_a_write_waits_for_a_late_renewal() -> None:
             await waiting
 
     run(body())
+
+
+def test_a_lease_expires_over_several_runs_that_keep_what_they_saw() -> None:
+    async def body() -> None:
+        clock, unchanged = Clock(), Unchanged()
+        async with a_fleet("a") as fleet:
+            await fleet.held_by(BOB, "a")
+            for _ in range(3):
+                with pytest.raises(Locked):
+                    async with locking(fleet.pool, timeout_s=0, clock=clock, unchanged=unchanged) as locks:
+                        await locks.take(fleet.states("a"))
+                clock.now_s += 5
+            async with locking(fleet.pool, timeout_s=0, clock=clock, unchanged=unchanged) as locks:
+                assert await locks.take(fleet.states("a")) == {"a"}, "15 s without a change"
+
+    run(body())
+
+
+def test_a_renewal_that_nobody_waited_for_does_not_keep_the_lease() -> None:
+    async def body() -> None:
+        async with a_fleet("a") as fleet:
+            async with locking(fleet.pool) as locks:
+                await locks.take(fleet.states("a"))
+                mine = await fleet.lease("a")
+                holder = Holder(who=mine.holder.partition("@")[0], host=_host(mine), token=_token(mine))
+                await fleet.held_by(holder, "a")  # as a renewal whose answer is lost
+            assert (await fleet.lease("a")).holder == ""
+
+    run(body())
+
+
+def _host(lease: Lease) -> str:
+    return lease.holder.partition("@")[2].partition("/")[0]
+
+
+def _token(lease: Lease) -> str:
+    return lease.holder.rpartition("/")[2]
