@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import ssl
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import urlencode
@@ -100,6 +103,7 @@ class Connection:
         self.failures: Counter[str] = Counter() if failures is None else failures
         """How often requests failed, each attempt, by one of FAILURES; others may count in the same place."""
         self._session: aiohttp.ClientSession | None = None
+        self._told_s: tuple[float, float] | None = None
         self._slots = asyncio.Semaphore(_CONNECTIONS_PER_MEMBER)
 
     async def __aenter__(self) -> Self:
@@ -194,6 +198,7 @@ class Connection:
                         _log.debug("%s: %s %s: the connection broke off, asking again", self.name, method, target)
                         continue
                     _log.debug("%s: %s %s: %d, %d bytes", self.name, method, target, status, len(text))
+                    self._hear_time(headers.get("Date", ""), loop.time())
                     if 200 <= status < 300:
                         return Answer(status, headers.get("Content-Type", ""), text)
                     self.refused(status)
@@ -231,6 +236,21 @@ class Connection:
             raise translated(error, member=self.name, about=about or path, access=self.access) from error
         assert refused is not None  # the loop ends without an answer only after a refusal
         raise refused
+
+    def now(self) -> float:
+        """The member's own time in seconds since the epoch: what its last answer said, and what has passed since.
+
+        This machine's where none said it. Times in objects are the member's: this machine's clock may be another one,
+        and may jump.
+        """
+        if self._told_s is None:
+            return time.time()
+        told, heard = self._told_s
+        return told + asyncio.get_running_loop().time() - heard
+
+    def _hear_time(self, date: str, heard: float) -> None:
+        with contextlib.suppress(ValueError):  # something between here and the member that tells no time
+            self._told_s = parsedate_to_datetime(date).timestamp(), heard
 
     async def read(self, path: str, shape: type[T], *, query: Mapping[str, str] | None = None, about: str = "") -> T:
         """The answer to a GET as ``shape`` (a type that msgspec decodes). Raises what ``request`` raises."""

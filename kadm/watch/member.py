@@ -107,8 +107,9 @@ class MemberWatch:
         self.heard: datetime | None = None
         self.pulse_took_s: float | None = None
         """How long the last answered pulse took; None before the first, and while the member is lost."""
-        self.silent_since: datetime | None = None
-        """Since when nothing was answered, as far as was tried; None while there are answers, be they refusals."""
+        self.silent_since_s: float | None = None
+        """Since when nothing was answered, as far as was tried, by the loop's clock: this machine's may jump. None
+        while there are answers, be they refusals."""
         self.first_try = asyncio.Event()
         """Set once it was read in full, or could not be reached."""
         self._fleet = fleet
@@ -389,9 +390,9 @@ class MemberWatch:
     def _lose(self, error: KadmError) -> None:
         first = self.problem is None
         if not isinstance(error, MemberUnreachable):
-            self.silent_since = None
-        elif self.silent_since is None:
-            self.silent_since = datetime.now(UTC)
+            self.silent_since_s = None
+        elif self.silent_since_s is None:
+            self.silent_since_s = asyncio.get_running_loop().time()
         self.problem = error.problem
         self.pulse_took_s = None
         self.synced = False
@@ -403,7 +404,7 @@ class MemberWatch:
 
     def _hear(self) -> None:
         self.heard = datetime.now(UTC)
-        self.silent_since = None
+        self.silent_since_s = None
 
 
 def _type(resource: ApiResource) -> tuple[str, str]:

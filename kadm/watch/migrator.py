@@ -2,6 +2,10 @@
 
 It decides nothing itself: ``migration`` and ``failover`` do. It looks where something changed, or where time alone may
 have changed something, writes down what is new, and asks for a plan. Moving replicas is the plan's work alone.
+
+Three clocks: what pods and conditions say is judged by their member's own time (``Connection.now``), how long somebody
+is silent, and when to look again, by the loop's, which never jumps. Only evictions, which plans respect wherever they
+are made, go by this machine's.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from kadm.errors import MemberError
+from kadm.members.connection import Connection
 from kadm.members.document import DocumentConflict
 from kadm.members.migration import read_migration, write_migration
 from kadm.members.together import together
@@ -113,7 +118,7 @@ class Migrator:
     def touch(self, member: str, key: ObjectKey) -> None:
         """Something about a workload in a member changed."""
         if self._policy(key) is not None:
-            self._look_at((member, key), _now())
+            self._look_at((member, key), _loop_s())
 
     def touch_all(self) -> None:
         """Anything may have changed: another commit, another writer, another plan."""
@@ -122,7 +127,7 @@ class Migrator:
             if self._policy(manifest.key) is not None:
                 for name, watch in self._ground.watches.items():
                     if manifest.key in watch.objects:
-                        self._look_at((name, manifest.key), _now())
+                        self._look_at((name, manifest.key), _loop_s())
         for name in self._memory:
             self._look_at_all(name)
         self._recall_all = True
@@ -130,7 +135,7 @@ class Migrator:
 
     def touch_lost(self) -> None:
         """A member was lost, or is back."""
-        self._fail_over_at = _now()
+        self._fail_over_at = _loop_s()
         self._wake.set()
 
     def forget(self, member: str) -> None:
@@ -156,7 +161,7 @@ class Migrator:
         """Look at what is due, for ever. Ends by cancellation alone."""
         while True:
             self._wake.clear()
-            now = _now()
+            now = _loop_s()
             due = sorted(place for place, when in self._due.items() if when <= now)
             lost_due = self._fail_over_at is not None and self._fail_over_at <= now
             if not due and not lost_due and not self._recall_all:
@@ -196,27 +201,28 @@ class Migrator:
         if watch is None or watch.problem is not None or watch.state is None or not watch.synced:
             return  # once it is back, everything in it is looked at
         try:
+            connection = await self._ground.links.reader(name)
             memory = await self._recall(watch)
             room: Room | None = None
             after = {one.key: one for one in memory.workloads}
             told: list[tuple[ObjectKey, str]] = []
             for key in keys:
-                self._looked[name, key] = _now()
-                judgement = await self._judge(watch, key, after.get(key))
+                self._looked[name, key] = _loop_s()
+                judgement = await self._judge(watch, connection, key, after.get(key))
                 if judgement is not None and judgement.probe:
-                    room = room or await read_room(await self._ground.links.reader(name))
-                    judgement = self._with_room(watch, key, after.get(key), room)
+                    room = room or await read_room(connection)
+                    judgement = self._with_room(watch, key, after.get(key), room, now=connection.now())
                 self._note(after, key, judgement, self._arrived(watch, key, judgement))
                 if judgement is not None and judgement.event:
                     told.append((key, judgement.event))
                 if judgement is not None and judgement.look_again is not None:
-                    self._look_at((name, key), judgement.look_again)
+                    self._look_at((name, key), _loop_s() + judgement.look_again - connection.now())
             await self._remember(watch, memory, after, told)
         except (MemberError, QuantityError) as error:
             _log.warning("%s: auto-migration could not look: %s", name, error)
             self.forget(name)
             for key in keys:
-                self._look_at((name, key), _now() + _RETRY_S)
+                self._look_at((name, key), _loop_s() + _RETRY_S)
 
     async def _recall_members(self) -> None:
         """Read what is remembered in members of which it is not known, and look at all that it is about."""
@@ -237,7 +243,7 @@ class Migrator:
         """Look at everything that is remembered of a member."""
         memory = self._memory.get(name)
         for workload in memory.workloads if memory is not None else ():
-            self._look_at((name, workload.key), _now())
+            self._look_at((name, workload.key), _loop_s())
 
     async def _recall(self, watch: MemberWatch) -> MigrationState:
         assert watch.state is not None, "it was observed"
@@ -248,7 +254,9 @@ class Migrator:
             self._memory[watch.name] = known
         return known
 
-    async def _judge(self, watch: MemberWatch, key: ObjectKey, known: LearnedWorkload | None) -> Judgement | None:
+    async def _judge(
+        self, watch: MemberWatch, connection: Connection, key: ObjectKey, known: LearnedWorkload | None
+    ) -> Judgement | None:
         """What is believed now; None: nothing is to be believed of it, for its policy does not migrate it."""
         if self._policy(key) is None:
             return None
@@ -257,25 +265,28 @@ class Migrator:
         if rules is None:  # it was not divided yet, or cannot be now: what was learned stays
             return Judgement(estimate=estimate)
         live = watch.objects.get(key)
-        seen = await self._sight(watch, key, live.object) if live is not None else _NOTHING_THERE
-        return judge(estimate, seen, rules, now=_now(), moving=self._ground.moving(key))
+        seen = await self._sight(watch, connection, key, live.object) if live is not None else _NOTHING_THERE
+        return judge(estimate, seen, rules, now=connection.now(), moving=self._ground.moving(key))
 
-    async def _sight(self, watch: MemberWatch, key: ObjectKey, workload: JsonObject) -> Sight | None:
+    async def _sight(
+        self, watch: MemberWatch, connection: Connection, key: ObjectKey, workload: JsonObject
+    ) -> Sight | None:
         place = (watch.name, key)
         if not creates_no_more(workload):
             self._missing.pop(place, None)
         elif place not in self._missing:
-            self._missing[place] = _now()
+            self._missing[place] = _loop_s()
         if not observed(workload):
             return None
         plain = counts_say(workload)
         if plain is not None:
             return plain
-        connection = await self._ground.links.reader(watch.name)
-        return await look(connection, workload, missing_since=self._missing.get(place))
+        missing = self._missing.get(place)
+        since = connection.now() - (_loop_s() - missing) if missing is not None else None
+        return await look(connection, workload, missing_since=since)
 
     def _with_room(
-        self, watch: MemberWatch, key: ObjectKey, known: LearnedWorkload | None, room: Room
+        self, watch: MemberWatch, key: ObjectKey, known: LearnedWorkload | None, room: Room, *, now: float
     ) -> Judgement | None:
         """The judgement with a look at what is free; a workload that is not as it was a moment ago is looked at again
         when that is heard."""
@@ -286,7 +297,7 @@ class Migrator:
         seen = counts_say(live.object) if live is not None else _NOTHING_THERE
         spec = pod_spec(key.group, key.kind, manifest.object) or {}
         free = fits_or_unknown(room, spec, most=rules.total)
-        return judge(estimate, seen, rules, now=_now(), moving=self._ground.moving(key), room=free)
+        return judge(estimate, seen, rules, now=now, moving=self._ground.moving(key), room=free)
 
     def _arrived(self, watch: MemberWatch, key: ObjectKey, judgement: Judgement | None) -> int | None:
         """How many replicas of the workload arrived in a member that takes what a full one cannot run.
@@ -347,7 +358,7 @@ class Migrator:
             self._ground.migrated(watch.name, key, text)
             for name, other in self._ground.watches.items():
                 if name != watch.name and key in other.objects:
-                    self._look_at((name, key), _now())
+                    self._look_at((name, key), _loop_s())
         for key, now in after.items():
             known = before.of(key)
             if now.scheduled is not None and (known is None or known.scheduled != now.scheduled):
@@ -356,9 +367,7 @@ class Migrator:
     async def _fail_over(self, now: float) -> None:
         """Let workloads leave members that are lost for long enough, and keep away while they are lost."""
         watches = self._ground.watches
-        lost = {
-            name: watch.silent_since.timestamp() for name, watch in watches.items() if watch.silent_since is not None
-        }
+        lost = {name: watch.silent_since_s for name, watch in watches.items() if watch.silent_since_s is not None}
         self._fail_over_at = None
         candidates = self._candidates()
         if not candidates:
@@ -379,10 +388,11 @@ class Migrator:
         for key, by_member in evictions.items():
             for member, until in by_member.items():
                 if member in lost and key in after_s:
-                    if until - now < _eviction_s(after_s[key]) / 2:
+                    rest_s = until - _now() - _eviction_s(after_s[key]) / 2
+                    if rest_s < 0:
                         going.append(Leaving(key=key, member=member))
                     else:
-                        again.append(until - _eviction_s(after_s[key]) / 2)
+                        again.append(now + rest_s)
         for one in going:
             await self._evict(one, after_s[one.key], reachable, now=now, renewed=one not in found.leaving)
         self._fail_over_at = min(again, default=None)
@@ -392,7 +402,8 @@ class Migrator:
     ) -> None:
         decision = self._ground.decision(leaving.key)
         holders = [name for name in reachable if decision is not None and name in decision.placement]
-        eviction = Eviction(member=leaving.member, since=text_of(now), until=text_of(now + _eviction_s(after_s)))
+        begins = _now()
+        eviction = Eviction(member=leaving.member, since=text_of(begins), until=text_of(begins + _eviction_s(after_s)))
         text = f"{leaving.member} did not answer for {after_s:g} s: {leaving.key} leaves it"
         written = False
         for name in holders or reachable[:_EVICTION_WRITERS]:
@@ -528,3 +539,7 @@ def _is_singleton(manifest: Manifest) -> bool:
 
 def _now() -> float:
     return datetime.now(UTC).timestamp()
+
+
+def _loop_s() -> float:
+    return asyncio.get_running_loop().time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -351,3 +352,22 @@ def test_requests_that_fail_are_counted(answer: Answerer, want: dict[str, int]) 
     counted = run(asking())
     assert counted == want
     assert counted.keys() <= set(FAILURES)
+
+
+@pytest.mark.parametrize(
+    ("date", "want"),
+    [
+        pytest.param("Fri, 02 Jan 2026 03:04:05 GMT", 1767323045.0, id="as it says"),
+        pytest.param("yesterday", None, id="nobody can read it"),
+        pytest.param("", None, id="it says nothing"),
+    ],
+)
+def test_a_member_has_a_clock_of_its_own(date: str, want: float | None) -> None:
+    async def asking() -> float:
+        answer = always(lambda: web.json_response({}, headers={"Date": date}))
+        async with serving(FakeMember(answers={("GET", "/x"): answer})) as member, member.connection() as connection:
+            await connection.read("/x", dict[str, Any])
+            return connection.now()
+
+    before = time.time() if want is None else want
+    assert before <= run(asking()) < before + 20, "the answer's time, and what has passed since"

@@ -197,7 +197,7 @@ def test_a_forgotten_version_costs_a_list_and_nothing_is_missed() -> None:
 def test_a_member_that_refuses_is_lost_and_found(code: int) -> None:
     async def body(it: Scene) -> None:
         await it.until(lambda: it.told.heard == ["lost"])
-        assert it.watch.silent_since is None, "it answers, so nothing may leave it"
+        assert it.watch.silent_since_s is None, "it answers, so nothing may leave it"
         assert (it.watch.reachable, it.watch.first_try.is_set()) == (False, True)
         assert set(it.watch.counts.failures) == {str(code)}
         it.cluster.refuse = 0
@@ -221,11 +221,11 @@ def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
         lease = "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases/kadm-shop"
         it.cluster.fake.answers["GET", lease] = silence
         await it.until(lambda: not it.watch.reachable)
-        assert (it.watch.silent_since is not None, it.watch.pulse_took_s) == (True, None)
+        assert (it.watch.silent_since_s is not None, it.watch.pulse_took_s) == (True, None)
         assert it.told.heard == ["synced", "lost"]
         del it.cluster.fake.answers["GET", lease]
         await it.until(lambda: it.watch.reachable)
-        assert it.watch.silent_since is None
+        assert it.watch.silent_since_s is None
 
     scene(body)
 

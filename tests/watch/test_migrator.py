@@ -1,0 +1,157 @@
+"""Auto-migration at work against one member: whose clock counts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import msgspec
+import pytest
+from aiohttp import web
+
+from kadm.members.connection import Connection
+from kadm.model.decision import Decision
+from kadm.model.objects import JsonObject, ObjectKey
+from kadm.model.observation import MemberState
+from kadm.model.repository import Manifest, Repo
+from kadm.watch.links import Links
+from kadm.watch.member import MemberWatch
+from kadm.watch.migration import text_of
+from kadm.watch.migrator import Migrator
+from kadm.watch.seen import Seen
+from tests.members.fake_member import FakeMember, a_cluster, run, serving
+from tests.schedule.builders import a_deployment, a_policy, a_repo
+from tests.watch.test_member import Told
+
+WEB = ObjectKey("apps", "Deployment", "default", "web")
+PODS = "/api/v1/namespaces/default/pods"
+SETS = "/apis/apps/v1/namespaces/default/replicasets"
+THRESHOLD_S = 60
+
+
+class Ahead(FakeMember):
+    """A member whose clock is ahead of this machine's, and says so."""
+
+    seconds = 0.0
+
+    def now(self) -> float:
+        return time.time() + self.seconds
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        answer = await super().handle(request)
+        answer.headers["Date"] = format_datetime(datetime.fromtimestamp(self.now(), UTC), usegmt=True)
+        return answer
+
+
+class ToOne(Links):
+    """Leads to one member, whatever is asked for."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(request_timeout_s=5, parallel=1, environ={})
+        self._connection = connection
+
+    async def reader(self, name: str) -> Connection:
+        return self._connection
+
+    async def writer(self, name: str) -> Connection:
+        return self._connection
+
+
+@dataclass
+class Ground:
+    """What the migrator stands on: a Deployment of three replicas in member ``eu``. ``learned`` is what it tells."""
+
+    links: Links
+    repo: Repo
+    watches: Mapping[str, MemberWatch]
+    writing: bool = True
+    learned: list[str] = field(default_factory=list)
+
+    def manifest(self, key: ObjectKey) -> Manifest | None:
+        return self.repo.manifests[0] if key == WEB else None
+
+    def decision(self, key: ObjectKey) -> Decision | None:
+        return Decision(key=key, outcome="scheduled", placement={"eu": 3}, replicas=3)
+
+    def moving(self, key: ObjectKey) -> bool:
+        return False
+
+    def migrated(self, member: str, key: ObjectKey, text: str) -> None:
+        self.learned.append(text)
+
+    def arrived(self, member: str, key: ObjectKey, replicas: int) -> None:
+        pass
+
+    def failed_over(self, member: str, key: ObjectKey, text: str) -> None:
+        pass
+
+    def doubts(self, text: str) -> None:
+        pass
+
+
+def a_workload() -> JsonObject:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default", "uid": "d", "generation": 1},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {}}},
+        "status": {"observedGeneration": 1, "replicas": 3, "readyReplicas": 2},
+    }
+
+
+def waits(since: float) -> JsonObject:
+    """A pod that finds no node since then."""
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/2 nodes are available",
+        "lastTransitionTime": text_of(since),
+    }
+    return {"metadata": {"ownerReferences": [{"uid": "rs"}]}, "status": {"conditions": [condition]}}
+
+
+@pytest.mark.parametrize("ahead_s", [-3600.0, 0.0, 3600.0], ids=["behind", "the same", "ahead"])
+@pytest.mark.parametrize(("waits_s", "migrates"), [(THRESHOLD_S + 5, True), (THRESHOLD_S - 30, False)])
+def test_how_long_a_pod_waits_is_told_by_its_members_clock(ahead_s: float, waits_s: float, migrates: bool) -> None:
+    async def scene() -> list[str]:
+        cluster = a_cluster()
+        member = Ahead(objects=cluster.objects, answers=cluster.answers)
+        member.seconds = ahead_s
+        member.add(f"{SETS}/rs", {"metadata": {"uid": "rs", "ownerReferences": [{"uid": "d"}]}})
+        member.add(f"{PODS}/waits", waits(member.now() - waits_s))
+        for name in ("one", "two"):
+            member.add(f"{PODS}/{name}", {"metadata": {"ownerReferences": [{"uid": "rs"}]}})
+        async with serving(member), member.connection() as connection:
+            ground = Ground(ToOne(connection), a_fleet(), {"eu": a_watch(connection)})
+            migrator = Migrator(ground)
+            task = asyncio.create_task(migrator.run())
+            migrator.touch("eu", WEB)
+            while not any(PODS in request for request in member.requests) or (migrates and not ground.learned):
+                assert not task.done()
+                await asyncio.sleep(0.02)
+            task.cancel()
+            return ground.learned
+
+    said = ["1 of 3 replicas do not run: Unschedulable: 0/2 nodes are available"] if migrates else []
+    assert run(scene()) == said
+
+
+def a_fleet() -> Repo:
+    policy = a_policy(autoMigration={"when": {"podUnschedulableFor": f"{THRESHOLD_S}s"}})
+    return a_repo(["eu"], policies=[policy], objects=[a_deployment(replicas=3)])
+
+
+def a_watch(connection: Connection) -> MemberWatch:
+    async def connect() -> Connection:
+        return connection
+
+    watch = MemberWatch("shop", "eu", connect, Told(), set_id="s", lists=asyncio.Semaphore(1))
+    watch.state = MemberState(name="eu", uid="uid-eu", version="v1", api_resources=())
+    watch.synced = True
+    watch.objects[WEB] = Seen(mark=b"", slim=msgspec.json.encode(a_workload()))
+    return watch
