@@ -74,10 +74,12 @@ class Following:
                 if state != self._tried:
                     await self._compare(before, state)
                     before = state
-                    await self._take(state, newest=True)
+                    if await self._take(state, newest=True):
+                        self._tried = state
+                    else:
+                        wait_s = failures.another()
                     if not self._in_force and kept and kept != state:
                         await self._take(kept, newest=False)
-                    self._tried = state
             if once and not self._in_force:
                 raise self._nothing()
             self._poke.clear()
@@ -100,12 +102,18 @@ class Following:
             _log.info("what was in force is not known: %s", error.problem.what)
             return ""
 
-    async def _take(self, state: str, *, newest: bool) -> None:
-        """Put a state in force if it can be used; else report it, and leave in force what is."""
+    async def _take(self, state: str, *, newest: bool) -> bool:
+        """Put a state in force if it can be used; else report it, and leave in force what is.
+
+        False: nothing could be said of it, and it is to be tried again.
+        """
         try:
             repo = await asyncio.to_thread(self._source.load, state)
             if not repo.clusters:
                 raise KadmError("the fleet has no members", hint="kadm join NAME --context CONTEXT adds one")
+        except SourceError as error:
+            self._failed(error.problem)
+            return False
         except KadmError as error:
             self.broken = BrokenCommit(commit=state, since=_now_text(), problems=error.problems)
             self._tally.add(broken_commits=1)
@@ -113,7 +121,7 @@ class Following:
             text = f"commit {state[:12]} cannot be used: {error.problem}" + (f", and {more} more" if more else "")
             self._trail.add("broken", text, severity="error")
             self._changed()
-            return
+            return True
         if newest:
             self.broken = None
         with contextlib.suppress(SourceError):  # a restarted daemon then begins with another commit, that is all
@@ -123,6 +131,7 @@ class Following:
         self._trail.add("commit", f"commit {commit[:12] or state[:12]} is in force")
         self._in_force = True
         self._put(repo)
+        return True
 
     def _seen(self) -> None:
         if self.view.problem is not None:

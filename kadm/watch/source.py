@@ -11,25 +11,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import shutil
 import signal
 import stat
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kadm.errors import KadmError
+from kadm.errors import KadmError, RepoError
 from kadm.model.repository import Repo
 from kadm.repo import load
+
+_log = logging.getLogger(__name__)
 
 GIT_TIMEOUT_S = 120.0
 SEEN = "refs/kadm/seen"
 IN_FORCE = "refs/kadm/in-force"
 
 _ELSEWHERE = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_WORK_TREE"})
+_DAMAGE = re.compile(
+    r"corrupt|is empty|bad object|bad tree|missing (?:blob|tree|commit)|inflate|unable to (?:read|unpack)"
+)
+"""What git says of a damaged repository, be it the clone or the one that is cloned."""
+
+_NO_ROOM = ("No space left on device", "File too large", "Read-only file system", "Disk quota exceeded")
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -62,7 +72,8 @@ class Source(Protocol):
         """Remember what is in force. Raises SourceError."""
 
     def load(self, state: str) -> Repo:
-        """The repository as of a state. Blocks. Raises RepoError."""
+        """The repository as of a state. Blocks. Raises RepoError where it cannot be used, SourceError where nothing can
+        be said of it: the next look finds out more."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,16 @@ class Clone:
         return without_credentials(self.remote)
 
     async def look(self) -> str:
+        try:
+            return await self._fetched()
+        except SourceError as error:
+            if not await self._is_damaged(error):
+                raise
+            _log.warning("the clone in %s is damaged, and is made anew: %s", self.directory, error.problem.why)
+            await asyncio.to_thread(self._remove)
+        return await self._fetched()
+
+    async def _fetched(self) -> str:
         await self._ready()
         what = f"refs/heads/{self.branch}" if self.branch else "HEAD"
         await self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self.remote, f"+{what}:{SEEN}")
@@ -114,19 +135,53 @@ class Clone:
 
     def load(self, state: str) -> Repo:
         root = self.directory / self.path
-        root.mkdir(parents=True, exist_ok=True)  # its files are read from the commit, but git wants to be called in it
-        return load(root, ref=state)
+        try:
+            root.mkdir(parents=True, exist_ok=True)  # files are read from the commit, but git wants to be called in it
+            return load(root, ref=state)
+        except OSError as error:
+            raise _unusable(self.directory, error) from error
+        except RepoError as error:
+            if not any(problem.what.startswith("git ") for problem in error.problems) or self._is_whole():
+                raise
+            self._remove()
+            what = "the clone is damaged, and is made anew"
+            raise SourceError(what, object=str(self.directory), why=error.problem.what) from error
+
+    async def _is_damaged(self, error: SourceError) -> bool:
+        """Whether a command failed because of the clone: git says so, and it is not the other side's repository."""
+        if not _DAMAGE.search(error.problem.why):
+            return False
+        try:
+            await self._git("fsck", "--connectivity-only", "--no-dangling")
+        except SourceError:
+            return True
+        return False
+
+    def _is_whole(self) -> bool:
+        """Whether each object is there, and is what it is called. Blocks; takes a while."""
+        command = ["git", "-C", str(self.directory), "fsck", "--no-dangling"]
+        return subprocess.run(command, capture_output=True, check=False, env=_environment()).returncode == 0  # noqa: S603  # a fixed program
+
+    def _remove(self) -> None:
+        """Nothing in it is worth anything but time. Raises SourceError where it cannot be removed."""
+        try:
+            shutil.rmtree(self.directory)
+        except OSError as error:
+            raise _unusable(self.directory, error) from error
 
     async def _ready(self) -> None:
-        """Make the clone, or make it anew where it is damaged: nothing in it is worth anything but time."""
+        """Make the clone, or make it anew where it is damaged. Raises SourceError where it cannot be made."""
         if (self.directory / ".git" / "HEAD").is_file():
             try:
                 await self._git("rev-parse", "--git-dir")
             except SourceError:
-                await asyncio.to_thread(shutil.rmtree, self.directory)
+                await asyncio.to_thread(self._remove)
             else:
                 return
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(self.directory, error) from error
         await self._git("init", "--quiet")
 
     async def _git(self, *arguments: str) -> str:
@@ -193,7 +248,10 @@ class Directory:
         """Nothing is remembered: a directory has only the one state."""
 
     def load(self, state: str) -> Repo:  # there is only the one that is there
-        return load(self.path)
+        try:
+            return load(self.path)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
 
     def _state(self) -> str:
         digest = hashlib.blake2b(digest_size=20)
@@ -247,7 +305,14 @@ def _environment() -> dict[str, str]:
     }
 
 
+def _unusable(directory: Path, error: OSError) -> SourceError:
+    why = f"{error.filename or directory}: {error.strerror or error}"
+    return SourceError("the files cannot be used", object=str(directory), why=why, hint=_hint(why))
+
+
 def _hint(why: str) -> str:
+    if any(text in why for text in _NO_ROOM):
+        return "make room where the state directory is, or let it be written"
     if "couldn't find remote ref" in why:
         return "check --branch"
     if "could not read Username" in why or "Permission denied" in why or "Authentication failed" in why:

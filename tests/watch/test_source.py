@@ -128,3 +128,58 @@ def test_a_directory_changes_with_its_files(tmp_path: Path) -> None:
 def test_credentials_are_not_shown() -> None:
     text = without_credentials("cannot reach https://me:secret@git.example/x.git")
     assert text == "cannot reach https://git.example/x.git"
+
+
+def objects(clone: Clone) -> list[Path]:
+    found = [path for path in (clone.directory / ".git/objects").rglob("*") if path.is_file()]
+    for path in found:
+        path.chmod(0o600)
+    return found
+
+
+def test_a_clone_whose_objects_were_lost_is_made_anew(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    for path in objects(clone):
+        path.write_bytes(b"")  # as they are after the power failed
+    assert asyncio.run(clone.look()) == first
+    assert str(clone.load(first).revision) == first
+
+
+def test_a_damaged_file_of_the_clone_is_no_fault_of_the_commit(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    blob = git.run("rev-parse", f"{first}:kadm.yaml")
+    (damaged,) = (path for path in objects(clone) if f"{path.parent.name}{path.name}" == blob)
+    damaged.write_bytes(b"x")
+    assert asyncio.run(clone.look()) == first, "git does not look into files when it fetches"
+    with pytest.raises(SourceError, match="the clone is damaged, and is made anew"):
+        clone.load(first)
+    assert asyncio.run(clone.look()) == first
+    assert str(clone.load(first).revision) == first
+
+
+def test_a_damaged_repository_is_not_taken_for_a_damaged_clone(git: Git, tmp_path: Path) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone")
+    first = git.commit(kadm_yaml=FLEET)
+    asyncio.run(clone.look())
+    asyncio.run(clone.keep(first))
+    git.commit(other_txt="x")
+    for path in (git.directory / ".git/objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            path.write_bytes(b"")
+    with pytest.raises(SourceError, match="git fetch failed"):
+        asyncio.run(clone.look())
+    assert asyncio.run(clone.kept()) == first
+    assert str(clone.load(first).revision) == first
+
+
+def test_a_clone_that_cannot_be_written_is_named(git: Git, tmp_path: Path) -> None:
+    git.commit(kadm_yaml=FLEET)
+    (tmp_path / "file").touch()
+    clone = Clone(str(git.directory), "main", tmp_path / "file/clone")
+    with pytest.raises(SourceError, match=r"the files cannot be used: .*file/clone: Not a directory"):
+        asyncio.run(clone.look())
