@@ -113,12 +113,12 @@ class Fleet:
 
 
 def sweep(members: Members, prefix: str) -> None:
-    """Take away what fleets whose names begin with ``prefix`` left in the members: their namespaces, CRDs, records."""
+    """Take away what fleets whose names begin with ``prefix`` left in the members: namespaces, CRDs, what is kadm's."""
     kinds = ("/api/v1/namespaces", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-    records = "/api/v1/namespaces/kadm-system/configmaps"
+    core, leases = "/api/v1/namespaces/kadm-system", "/apis/coordination.k8s.io/v1/namespaces/kadm-system/leases"
     for member in members.names:
         access = members.access(member)
-        for path in (*kinds, records):
+        for path in (*kinds, f"{core}/configmaps", f"{core}/secrets", leases):
             names = [one["metadata"]["name"] for one in access.call("GET", path).get("items") or ()]
             for name in names:
                 if name.startswith((prefix, f"things.{prefix}", f"kadm-{prefix}")):
