@@ -124,6 +124,7 @@ class MemberWatch:
         self._kinds: frozenset[tuple[str, str, str]] = frozenset()
         self._recorded: frozenset[tuple[str, str, str]] = frozenset()
         self._pods_wanted = False
+        self._missing = False
         self._wanted = asyncio.Event()
         self._pending: set[str] = set()
         self._again = asyncio.Event()
@@ -143,8 +144,11 @@ class MemberWatch:
         )
 
     def want(self, kinds: Collection[tuple[str, str, str]], *, pods: bool) -> None:
-        """Watch these types (group, version, kind) beside those of the record, and waiting pods if asked."""
-        if (frozenset(kinds), pods) != (self._kinds, self._pods_wanted):
+        """Watch these types (group, version, kind) beside those of the record, and waiting pods if asked.
+
+        A member that does not serve one of them is asked again each time: a CRD may have come.
+        """
+        if self._missing or (frozenset(kinds), pods) != (self._kinds, self._pods_wanted):
             self._kinds, self._pods_wanted = frozenset(kinds), pods
             self._wanted.set()
 
@@ -197,13 +201,11 @@ class MemberWatch:
     ) -> None:
         """Begin and end streams as what is wanted changes."""
         running: dict[str, asyncio.Task[None]] = {}
-        missed: frozenset[tuple[str, str, str]] = frozenset()
         while True:
             self._wanted.clear()
-            missing = self._not_served()
-            if missing - missed:  # a CRD may have come since it was asked what it serves
+            if self._not_served():
                 await self._observe(connection)
-                missed = self._not_served()
+            self._missing = bool(self._not_served())
             wanted = self._resources()
             for name in running.keys() - wanted.keys():
                 running.pop(name).cancel()

@@ -250,6 +250,28 @@ def test_watches_begin_anew_after_a_pulse_that_was_lost() -> None:
     scene(body)
 
 
+def test_a_type_that_comes_later_is_watched_when_it_is_wanted_again() -> None:
+    async def body(it: Scene) -> None:
+        kinds = KINDS | {("example.com", "v1", "Car")}
+        it.watch.want(kinds, pods=False)
+        await it.until(lambda: it.watch.synced)
+        resource = {"name": "cars", "kind": "Car", "namespaced": True, "verbs": ["list", "watch"]}
+        version = {"groupVersion": "example.com/v1", "version": "v1"}
+        group = {"name": "example.com", "versions": [version], "preferredVersion": version}
+        answers = it.cluster.fake.answers
+        answers["GET", "/apis"] = always_json({"kind": "APIGroupList", "groups": [group]})
+        answers["GET", "/apis/example.com/v1"] = always_json({"kind": "APIResourceList", "resources": [resource]})
+        it.watch.want(kinds, pods=False)
+        await it.until(lambda: any("/apis/example.com/v1/cars?" in request for request in it.cluster.fake.requests))
+        before = len(it.cluster.fake.requests)
+        it.watch.want(kinds, pods=False)
+        await asyncio.sleep(0.05)
+        asked = [one for one in it.cluster.fake.requests[before:] if one.startswith("GET /api ")]
+        assert asked == [], "now that it is served, it is not asked for any more"
+
+    scene(body)
+
+
 def test_a_type_that_may_not_be_watched_loses_nobody() -> None:
     async def body(it: Scene) -> None:
         await it.until(lambda: it.watch.synced)
