@@ -26,7 +26,7 @@ from kadm.members.record import (
     record_name,
     write_record,
 )
-from kadm.members.record_repair import propose_record, rebound_record
+from kadm.members.record_proposal import propose_record, rebound_record
 from kadm.model.observation import MemberState
 from kadm.model.record import RECORD_FORMAT, Record, RecordedObject
 from kadm.model.repository import RECORD_NAMESPACE

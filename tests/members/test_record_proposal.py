@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kadm.errors import MemberError
 from kadm.members.connection import Connection
 from kadm.members.record import read_record, write_record
-from kadm.members.record_repair import propose_record, rebound_record
+from kadm.members.record_proposal import propose_record, rebound_record
 from kadm.members.resources import CONFIG_MAPS
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.observation import ApiResource, MemberState
