@@ -85,9 +85,11 @@ class Daemon:
         self._store = store
         self._started = time_text(datetime.now(UTC))
         self._trail = Trail(kept.events)
+        if store.damage:
+            self._trail.add("files", f"{store.damage}: what was known of earlier events is lost", severity="warning")
         self._tally = Tally()
         self._triggers = Triggers()
-        self._showing = Showing(self._known, self._publish, directory=options.status_dir)
+        self._showing = Showing(self._known, self._publish, directory=options.status_dir, told=self._files_told)
         self._following = Following(
             source,
             interval_s=options.interval_s,
@@ -118,6 +120,7 @@ class Daemon:
         self._saved = self._trail.number
         self._saved_s = 0.0
         self._saved_pause = kept.pause
+        self._unsaved = ""
         self._group: asyncio.TaskGroup | None = None
         self.board = Board(self._snapshot(1), self._showing.native)
 
@@ -420,12 +423,23 @@ class Daemon:
             self._save()
 
     def _save(self) -> None:
-        kept = Kept(events=self._trail.events, pause=self._planning.pause)
+        number, kept = self._trail.number, Kept(events=self._trail.events, pause=self._planning.pause)
         try:
             self._store.save(kept)
-            self._saved, self._saved_pause = self._trail.number, kept.pause
         except OSError as error:
-            _log.warning("%s cannot be written: %s", self._store.directory, error.strerror or error)
+            why = error.strerror or str(error)
+        else:
+            why, self._saved, self._saved_pause = "", number, kept.pause
+        if why != self._unsaved:
+            self._unsaved = why
+            self._files_told(str(self._store.directory), why)
+
+    def _files_told(self, directory: str, why: str) -> None:
+        """Tell once that a directory cannot be written, and once that it can again."""
+        if why:
+            self._trail.add("files", f"{directory} cannot be written: {why}; all else goes on", severity="warning")
+        else:
+            self._trail.add("files", f"{directory} can be written again")
 
     def _publish(self) -> None:
         self.board.publish(self._snapshot(self.board.latest.version + 1))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +19,6 @@ from kadm.watch.status_files import StatusFiles
 from kadm.watch.trail import time_text
 from kadm.watch.views import Known, view
 
-_log = logging.getLogger(__name__)
-
 PUBLISH_EVERY_S = 0.1
 TICK_S = 1.0
 SHOW_AGE_EVERY_S = 10.0
@@ -30,15 +27,27 @@ VIEWS_AT_A_TIME = 100
 
 
 class Showing:
-    """The views of all workloads. ``known`` gives what is known of one, ``publish`` shows a new snapshot."""
+    """The views of all workloads.
+
+    ``known`` gives what is known of one, ``publish`` shows a new snapshot. ``told`` hears of a directory why it cannot
+    be written, and (empty) that it can again.
+    """
 
     def __init__(
-        self, known: Callable[[ObjectKey], Known], publish: Callable[[], None], *, directory: Path | None
+        self,
+        known: Callable[[ObjectKey], Known],
+        publish: Callable[[], None],
+        *,
+        directory: Path | None,
+        told: Callable[[str, str], None],
     ) -> None:
         self.views: dict[ObjectKey, WorkloadView] = {}
         self._known = known
         self._publish = publish
         self._files = StatusFiles(directory) if directory is not None else None
+        self._told = told
+        self._unwritten: dict[ObjectKey, JsonObject] = {}
+        self._why = ""
         self._manifests: Mapping[ObjectKey, Manifest] = {}
         self._in_force = False
         self._dirty: set[ObjectKey] = set()
@@ -113,18 +122,28 @@ class Showing:
             if number % VIEWS_AT_A_TIME == 0:
                 await asyncio.sleep(0)
         if self._files is not None and self._in_force:
-            await asyncio.to_thread(_write, self._files, natives, self._manifests)
+            await self._write(self._files, self._unwritten | natives)
+
+    async def _write(self, files: StatusFiles, natives: dict[ObjectKey, JsonObject]) -> None:
+        """Write these files; those of a directory that cannot be written are kept for the next time."""
+        why = await asyncio.to_thread(_write, files, natives, self._manifests)
+        self._unwritten = natives if why else {}
+        if why != self._why:
+            self._why = why
+            self._told(str(files.directory), why)
 
 
-def _write(files: StatusFiles, natives: Mapping[ObjectKey, JsonObject], keep: Collection[ObjectKey]) -> None:
-    """Write and remove files; a directory that cannot be written is reported, and tried again with the next change."""
+def _write(files: StatusFiles, natives: Mapping[ObjectKey, JsonObject], keep: Collection[ObjectKey]) -> str:
+    """Write and remove files; why that cannot be done, in words, empty where it was."""
+    natives = {key: native for key, native in natives.items() if key in keep}
     gone: Iterable[ObjectKey] = sorted(key for key in files.known if key not in keep)
     try:
         files.write(natives)
         for key in gone:
             files.remove(key)
     except OSError as error:
-        _log.warning("%s cannot be written: %s", error.filename, error.strerror or error)
+        return error.strerror or str(error)
+    return ""
 
 
 def _now_text() -> str:

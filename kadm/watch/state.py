@@ -173,6 +173,7 @@ EventKind = Literal[
     "migration",  # what auto-migration learned
     "moved",  # replicas that began to move, or have moved
     "failover",
+    "files",  # the state directory or --status-dir cannot be used, or can again
 ]
 
 

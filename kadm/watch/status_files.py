@@ -21,7 +21,7 @@ class StatusFiles:
     """Keeps a directory as the workloads are. Blocks: to be called in a thread."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
         self._written: dict[ObjectKey, int] = {}
         self._known: frozenset[ObjectKey] | None = None
 
@@ -30,7 +30,7 @@ class StatusFiles:
         """The objects that were written, by this run or an earlier one."""
         if self._known is None:
             try:
-                self._known = msgspec.json.decode((self._directory / INDEX).read_bytes(), type=frozenset[ObjectKey])
+                self._known = msgspec.json.decode((self.directory / INDEX).read_bytes(), type=frozenset[ObjectKey])
             except (OSError, msgspec.DecodeError):
                 self._known = frozenset()  # whatever is there is left alone
         return self._known
@@ -55,11 +55,11 @@ class StatusFiles:
 
     def _note(self, known: frozenset[ObjectKey]) -> None:
         if known != self.known:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            write_whole(self._directory / INDEX, msgspec.json.encode(sorted(known)))
+            self.directory.mkdir(parents=True, exist_ok=True)
+            write_whole(self.directory / INDEX, msgspec.json.encode(sorted(known)))
             self._known = known
 
     def path(self, key: ObjectKey) -> Path:
         """Where an object's file is."""
         kind = f"{key.kind}.{key.group}" if key.group else key.kind
-        return self._directory / (key.namespace or "_") / kind / f"{key.name}.json"
+        return self.directory / (key.namespace or "_") / kind / f"{key.name}.json"

@@ -31,6 +31,8 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.damage = ""
+        """Why what was kept could not be read, in words; empty where it could, or nothing was kept."""
         self._lock: IO[bytes] | None = None
 
     @property
@@ -56,10 +58,16 @@ class Store:
             raise UsageError(
                 f"another kadm watch uses {self.directory}", hint="stop it, or name another --state-dir"
             ) from error
+        path = self.directory / "state.json"
         try:
-            return msgspec.json.decode((self.directory / "state.json").read_bytes(), type=Kept)
-        except (OSError, msgspec.DecodeError):
-            return Kept()  # the trail of events is lost; where a rollout stands, records show, too
+            return msgspec.json.decode(path.read_bytes(), type=Kept)
+        except FileNotFoundError:
+            return Kept()
+        except OSError as error:
+            self.damage = f"{path} cannot be read: {error.strerror or error}"
+        except msgspec.DecodeError as error:
+            self.damage = f"{path} is damaged: {error}"
+        return Kept()  # the trail of events is lost; where a rollout stands, records show, too
 
     def save(self, kept: Kept) -> None:
         """Keep this. Raises OSError."""

@@ -35,7 +35,14 @@ def test_a_second_daemon_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_file_costs_the_trail_alone(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text('{"events": [')
     store = Store(tmp_path)
-    assert store.open() == Kept()
+    assert (store.open(), store.damage.partition(": ")[0]) == (Kept(), f"{tmp_path}/state.json is damaged")
+    store.close()
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "state.json").mkdir()
+    store = Store(tmp_path)
+    assert (store.open(), store.damage) == (Kept(), f"{tmp_path}/state.json cannot be read: Is a directory")
     store.close()
 
 
