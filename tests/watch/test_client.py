@@ -58,7 +58,7 @@ def test_the_table_and_a_lost_member() -> None:
     assert out == (
         "NAMESPACE  WORKLOAD             READY  HEALTH   MEMBERS\n"
         "shop       Deployment/cart        8/8  Healthy  eu-1 3/3, eu-2 2/2, us-1 2/2, us-2 1/1\n"
-        "shop       Deployment/frontend  13/15  Failed   eu-1 5/5, eu-2 0/2, us-1 4/4, us-2 4/4\n"
+        "shop       Deployment/frontend  13/15  Failed   eu-1 5/5, eu-2 0/2, us-1 4/4, us-2 4/4 (stale)\n"
         "  2 pods ImagePullBackOff in container app\n"
     )
     assert (code, err) == (ExitCode.PARTIAL, "error: us-2: it cannot be reached: no answer within 4 s\n")
