@@ -80,6 +80,8 @@ def compare_desired(
         found.unchanged += 1
     elif live is not None and kept_out(live):
         found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
+    elif live is not None and live["metadata"].get("deletionTimestamp") and _is_recreated(wanted, recorded):
+        found.changes.append(_recreation(wanted, live, terms, note="it is being deleted: awaited, and created again"))
     elif live is not None and live["metadata"].get("deletionTimestamp"):
         found.freeze(key, "it is being deleted; once it is gone, apply creates it again", _deleting(wanted, terms))
     elif answer is not None and answer.outcome == "refused":
@@ -346,20 +348,9 @@ def _refused(
         found.freeze(wanted.key, "the member refuses it", *((problem,) if problem is not None else ()))
         return
     ours = standing(live, recorded, terms.manager) in ("created", "adopted")
-    if ours and (wanted.object["metadata"].get("annotations") or {}).get(RECREATE) == "true":
-        changed = local_differences(live, wanted.object, terms.manager)
-        found.changes.append(
-            Change(
-                cluster=terms.member,
-                key=wanted.key,
-                version=wanted.version,
-                action="recreate",
-                fields=field_changes(wanted.key, changed, live=live, manager=terms.manager),
-                desired=wanted,
-                uid=live["metadata"].get("uid", ""),
-                note=f"{', '.join(immutable)} cannot change: deleted, awaited, and created again",
-            )
-        )
+    if ours and _may_recreate(wanted):
+        note = f"{', '.join(immutable)} cannot change: deleted, awaited, and created again"
+        found.changes.append(_recreation(wanted, live, terms, note=note))
         return
     fields = ", ".join(immutable)
     if not ours:
@@ -389,6 +380,29 @@ def _refused(
             why=problem.why if problem is not None else "",
             hint=f'put it back, or annotate the manifest with {RECREATE}: "true": it is then deleted and created again',
         ),
+    )
+
+
+def _may_recreate(wanted: DesiredObject) -> bool:
+    return (wanted.object["metadata"].get("annotations") or {}).get(RECREATE) == "true"
+
+
+def _is_recreated(wanted: DesiredObject, recorded: RecordedObject | None) -> bool:
+    """Whether a run that was killed has begun to make the object anew: the record then holds it without uid."""
+    return recorded is not None and not recorded.uid and _may_recreate(wanted)
+
+
+def _recreation(wanted: DesiredObject, live: JsonObject, terms: Terms, *, note: str) -> Change:
+    changed = local_differences(live, wanted.object, terms.manager)
+    return Change(
+        cluster=terms.member,
+        key=wanted.key,
+        version=wanted.version,
+        action="recreate",
+        fields=field_changes(wanted.key, changed, live=live, manager=terms.manager),
+        desired=wanted,
+        uid=live["metadata"].get("uid", ""),
+        note=note,
     )
 
 

@@ -185,10 +185,14 @@ async def _patched(
 async def _remove(connection: Connection, resource: ApiResource, change: Change, *, timeout_s: float) -> None:
     """Delete the object in the foreground, and wait until it is gone: its pods are, too, then.
 
-    Raises MemberRefused where it is not gone in time.
+    One that is being deleted is only waited for: a run that was killed has begun this. Raises MemberRefused where it is
+    not gone in time.
     """
     key = change.key
-    await delete(connection, resource, key.namespace, key.name, uid=change.uid, propagation="Foreground")
+    live = await get(connection, resource, key.namespace, key.name)
+    going = live is not None and live["metadata"]["uid"] == change.uid and live["metadata"].get("deletionTimestamp")
+    if not going:
+        await delete(connection, resource, key.namespace, key.name, uid=change.uid, propagation="Foreground")
     clock = asyncio.get_running_loop().time
     deadline = clock() + timeout_s
     pause_s = _FIRST_POLL_S

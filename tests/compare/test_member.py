@@ -13,7 +13,7 @@ from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.desired import DesiredMember, DesiredObject
 from kadm.model.live import DryRun, Fault, LiveMember
 from kadm.model.objects import JsonObject, ObjectKey, key_of
-from kadm.model.record import Record
+from kadm.model.record import Record, RecordedObject
 from tests.compare.builders import MANAGER, a_config, a_record, desired, entry, live, recorded
 
 SET = applyset_id("kadm-shop")
@@ -199,6 +199,18 @@ def test_nothing_is_deleted_beside_a_frozen_object() -> None:
     assert (actions(found), KEY in found.frozen) == ([], True)
 
 
+@pytest.mark.parametrize("kind", ["ConfigMap", "Namespace"])
+def test_nothing_is_deleted_beside_what_leaves_and_was_not_read(kind: str) -> None:
+    """However the kinds are called: what is not read stays, and may need what is around it."""
+    web = ObjectKey("apps", "Deployment", "shop", "web")
+    namespace = live({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, managers=(OWN,))
+    beside = OURS if kind == "ConfigMap" else namespace
+    found = compare(
+        there=(beside,), record=a_record(recorded(key_of(beside)), recorded(web)), unread={web: Problem(what="403")}
+    )
+    assert (actions(found), sorted(found.frozen)) == ([], sorted([key_of(beside), web]))
+
+
 def test_an_unread_object_is_neither_created_nor_deleted() -> None:
     problem = Problem(what="500")
     found = [
@@ -280,6 +292,24 @@ def test_a_recreation_is_only_for_what_is_ours() -> None:
         terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions(adopt_all=True)),
     )
     assert actions(found) == []
+
+
+@pytest.mark.parametrize(
+    ("annotations", "record", "want"),
+    [
+        pytest.param({"kadm.io/recreate": "true"}, recorded(KEY, uid=""), "recreate", id="a killed run began it"),
+        pytest.param({"kadm.io/recreate": "true"}, recorded(KEY), "", id="somebody else deletes it"),
+        pytest.param({}, recorded(KEY, uid=""), "", id="nobody asked for that"),
+        pytest.param({"kadm.io/recreate": "true"}, None, "", id="it is not in the record"),
+    ],
+)
+def test_a_recreation_that_a_killed_run_began(
+    annotations: dict[str, str], record: RecordedObject | None, want: str
+) -> None:
+    wanted = desired(a_config(data={"k": "new"}, annotations=annotations))
+    going = live(a_config(), managers=(OWN,), deletionTimestamp="2026-01-01T00:00:00Z")
+    found = compare(wanted=(wanted,), there=(going,), record=a_record(record) if record else None)
+    assert (actions(found), KEY in found.frozen) == ([(want, "a")] if want else [], not want)
 
 
 def test_what_its_manifest_asks_to_keep_is_released() -> None:

@@ -1,0 +1,68 @@
+"""Carrying out one change."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from kadm.execute.write import write
+from kadm.model.desired import DesiredObject
+from kadm.model.objects import JsonObject, key_of
+from kadm.model.observation import ApiResource
+from kadm.model.plan import Change
+from tests.members.fake_member import FakeMember, always_json, in_turn, run, serving, status
+
+CONFIG_MAPS = ApiResource(group="", version="v1", kind="ConfigMap", plural="configmaps", namespaced=True)
+PATH = "/api/v1/namespaces/shop/configmaps/a"
+CONFIG: JsonObject = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
+RECREATE = Change(
+    cluster="eu",
+    key=key_of(CONFIG),
+    version="v1",
+    action="recreate",
+    desired=DesiredObject(key=key_of(CONFIG), version="v1", object=CONFIG, digest=""),
+    uid="old",
+)
+
+
+def stored(uid: str, **metadata: str) -> web.Response:
+    entry = {"manager": "kadm-shop", "operation": "Apply", "fieldsV1": {}}
+    metadata = {**CONFIG["metadata"], "uid": uid, "resourceVersion": "7", **metadata}
+    return web.json_response({**CONFIG, "metadata": {**metadata, "managedFields": [entry]}}, status=201)
+
+
+def going() -> web.Response:
+    return stored("old", deletionTimestamp="2026-01-01T00:00:00Z")
+
+
+def gone() -> web.Response:
+    return status(404, "NotFound")
+
+
+def sent(member: FakeMember) -> list[str]:
+    """The requests that write, once what is recreated is gone."""
+
+    async def body() -> None:
+        async with serving(member), member.connection() as connection:
+            written = await write(connection, CONFIG_MAPS, RECREATE, manager="kadm-shop", set_id="set")
+            assert (written.uid, written.origin) == ("new", "created")
+
+    run(body())
+    return [request.split()[0] for request in member.requests if not request.startswith("GET")]
+
+
+def test_what_is_recreated_is_deleted_awaited_and_made() -> None:
+    member = FakeMember(
+        answers={
+            ("GET", PATH): in_turn(lambda: stored("old"), going, going, gone),
+            ("DELETE", PATH): always_json({}),
+            ("PATCH", PATH): in_turn(lambda: stored("new")),
+        }
+    )
+    assert sent(member) == ["DELETE", "PATCH"]
+
+
+def test_what_a_killed_run_recreates_is_not_deleted_again() -> None:
+    member = FakeMember(
+        answers={("GET", PATH): in_turn(going, going, gone), ("PATCH", PATH): in_turn(lambda: stored("new"))}
+    )
+    assert sent(member) == ["PATCH"]
