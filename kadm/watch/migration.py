@@ -37,6 +37,8 @@ class Sight(Struct, frozen=True, kw_only=True):
     """What is seen of one workload in one member at one moment; times are seconds since the epoch.
 
     ``desired`` is the live number of replicas. ``pods`` are those of its newest template that are not terminating.
+    ``least`` is how many replicas it must keep so that none goes that is ready: a StatefulSet gives up its last
+    ordinals first, ready or not, whatever waits before them. Any other kind gives up first what is not ready: 0.
     ``stuck`` has, for each of them that found no node, or whose node is lost, since when. ``uncreated_since``: pods are
     missing that cannot be created (a quota, a webhook), since then. ``why`` says in words what is wrong.
     """
@@ -44,6 +46,7 @@ class Sight(Struct, frozen=True, kw_only=True):
     desired: int
     ready: int
     pods: int
+    least: int = 0
     stuck: tuple[float, ...] = ()
     uncreated_since: float | None = None
     why: str = ""
@@ -79,7 +82,7 @@ def judge(
     if sight is None:
         return Judgement(estimate=known)
     not_fitting, crossing = _not_fitting(sight, rules, now)
-    capacity = max(max(sight.pods, sight.desired) - not_fitting, sight.ready, 0)
+    capacity = max(max(sight.pods, sight.desired) - not_fitting, sight.ready, sight.least, 0)
     if not_fitting and capacity < sight.desired:
         return _full(known, capacity, sight, rules, now, moving=moving, crossing=crossing)
     if known is None:

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from kadm.compare.desired_object import is_suspended
 from kadm.errors import MemberError
 from kadm.members.connection import Connection
 from kadm.members.document import DocumentConflict
@@ -200,6 +201,8 @@ class Migrator:
         watch = self._ground.watches.get(name)
         if watch is None or watch.problem is not None or watch.state is None or not watch.synced:
             return  # once it is back, everything in it is looked at
+        if self._is_suspended(name):
+            return  # nothing is written there, a memory neither; another commit looks at everything
         try:
             connection = await self._ground.links.reader(name)
             memory = await self._recall(watch)
@@ -262,7 +265,7 @@ class Migrator:
             return None
         rules = self._rules(key)
         estimate = known.estimate if known is not None else None
-        if rules is None:  # it was not divided yet, or cannot be now: what was learned stays
+        if rules is None:  # what was learned stays
             return Judgement(estimate=estimate)
         live = watch.objects.get(key)
         seen = await self._sight(watch, connection, key, live.object) if live is not None else _NOTHING_THERE
@@ -372,7 +375,11 @@ class Migrator:
         candidates = self._candidates()
         if not candidates:
             return
-        reachable = sorted(name for name, watch in watches.items() if watch.problem is None and watch.synced)
+        reachable = sorted(
+            name
+            for name, watch in watches.items()
+            if watch.problem is None and watch.synced and not self._is_suspended(name)
+        )
         await together({f"recall {name}": self._recall_quietly(watches[name]) for name in reachable})
         evictions = self._evictions()
         candidates = [replace(one, left=evictions.get(one.key, {}).keys()) for one in candidates]
@@ -489,8 +496,16 @@ class Migrator:
         policy = self._policy_of(manifest)
         return policy if policy is not None and policy.spec.auto_migration is not None else None
 
+    def _is_suspended(self, member: str) -> bool:
+        repo = self._ground.repo
+        cluster = repo.cluster(member) if repo is not None else None
+        return repo is None or repo.fleet.spec.suspend or (cluster is not None and cluster.suspended)
+
     def _rules(self, key: ObjectKey) -> Rules | None:
-        policy, decision = self._policy(key), self._ground.decision(key)
+        """None: nothing is learned of it now. It was not divided yet, cannot be, or somebody suspended it."""
+        policy, decision, manifest = self._policy(key), self._ground.decision(key), self._ground.manifest(key)
+        if manifest is not None and is_suspended(manifest.object):
+            return None
         if policy is None or policy.spec.auto_migration is None or decision is None or decision.replicas is None:
             return None
         migration = policy.spec.auto_migration

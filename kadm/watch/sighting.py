@@ -114,10 +114,23 @@ def sight(
         desired=desired,
         ready=status.get("readyReplicas") or 0,
         pods=len(living),
+        least=_least(workload, living) if workload["kind"] == "StatefulSet" else 0,
         stuck=tuple(sorted(stuck)),
         uncreated_since=since,
         why=max(sorted(reasons), key=lambda reason: reasons[reason], default=""),
     )
+
+
+def _least(stateful_set: JsonObject, pods: Sequence[JsonObject]) -> int:
+    """How many replicas a StatefulSet keeps that keeps its ready pods: up to the last ordinal of them."""
+    start = at(stateful_set, ("spec", "ordinals", "start")) or 0
+    ordinals = [
+        int(ordinal) - start + 1
+        for pod in pods
+        if (_condition(pod, "Ready") or {}).get("status") == "True"
+        and (ordinal := pod["metadata"]["name"].rpartition("-")[2]).isdecimal()
+    ]
+    return max(ordinals, default=0)
 
 
 def creates_no_more(workload: JsonObject) -> bool:

@@ -44,6 +44,12 @@ def believed(judgement: Judgement) -> int | None:
             Sight(desired=5, ready=2, pods=2, uncreated_since=NOW - 10), None, NOW + 50, id="a quota, not long enough"
         ),
         pytest.param(Sight(desired=3, ready=3, pods=3, stuck=(NOW - 90,)), None, None, id="never below what is ready"),
+        pytest.param(
+            Sight(desired=4, ready=2, pods=4, least=3, stuck=(NOW - 90, NOW - 90)),
+            3,
+            None,
+            id="a ready pod comes after one that waits, and would go first",
+        ),
     ],
 )
 def test_what_is_learned_of_a_member_that_was_trusted(

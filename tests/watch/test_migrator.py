@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -14,6 +15,7 @@ import pytest
 from aiohttp import web
 
 from kadm.members.connection import Connection
+from kadm.model.cluster import FederatedCluster
 from kadm.model.decision import Decision
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import MemberState
@@ -24,9 +26,10 @@ from kadm.watch.migration import text_of
 from kadm.watch.migrator import Migrator
 from kadm.watch.seen import Seen
 from tests.members.fake_member import FakeMember, a_cluster, run, serving
-from tests.schedule.builders import a_deployment, a_policy, a_repo
+from tests.schedule.builders import a_deployment, a_policy, a_repo, at
 from tests.watch.test_member import Told
 
+API = ObjectKey("apps", "Deployment", "default", "api")
 WEB = ObjectKey("apps", "Deployment", "default", "web")
 PODS = "/api/v1/namespaces/default/pods"
 SETS = "/apis/apps/v1/namespaces/default/replicasets"
@@ -63,7 +66,7 @@ class ToOne(Links):
 
 @dataclass
 class Ground:
-    """What the migrator stands on: a Deployment of three replicas in member ``eu``. ``learned`` is what it tells."""
+    """What the migrator stands on: each workload has three replicas in one member. ``learned`` is what it tells."""
 
     links: Links
     repo: Repo
@@ -72,7 +75,7 @@ class Ground:
     learned: list[str] = field(default_factory=list)
 
     def manifest(self, key: ObjectKey) -> Manifest | None:
-        return self.repo.manifests[0] if key == WEB else None
+        return next((one for one in self.repo.manifests if one.key == key), None)
 
     def decision(self, key: ObjectKey) -> Decision | None:
         return Decision(key=key, outcome="scheduled", placement={"eu": 3}, replicas=3)
@@ -81,7 +84,7 @@ class Ground:
         return False
 
     def migrated(self, member: str, key: ObjectKey, text: str) -> None:
-        self.learned.append(text)
+        self.learned.append(f"{member} {key}: {text}")
 
     def arrived(self, member: str, key: ObjectKey, replicas: int) -> None:
         pass
@@ -93,11 +96,11 @@ class Ground:
         pass
 
 
-def a_workload() -> JsonObject:
+def a_workload(name: str) -> JsonObject:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "default", "uid": "d", "generation": 1},
+        "metadata": {"name": name, "namespace": "default", "uid": "d", "generation": 1},
         "spec": {"replicas": 3, "selector": {"matchLabels": {}}},
         "status": {"observedGeneration": 1, "replicas": 3, "readyReplicas": 2},
     }
@@ -115,43 +118,90 @@ def waits(since: float) -> JsonObject:
     return {"metadata": {"ownerReferences": [{"uid": "rs"}]}, "status": {"conditions": [condition]}}
 
 
+@asynccontextmanager
+async def at_work(repo: Repo, *, waits_s: float, ahead_s: float = 0.0) -> AsyncIterator[tuple[Migrator, Ground, Ahead]]:
+    """A migrator that was told of no workload yet: in each, one pod of three waits for so long."""
+    cluster = a_cluster()
+    member = Ahead(objects=cluster.objects, answers=cluster.answers)
+    member.seconds = ahead_s
+    member.add(f"{SETS}/rs", {"metadata": {"uid": "rs", "ownerReferences": [{"uid": "d"}]}})
+    member.add(f"{PODS}/waits", waits(member.now() - waits_s))
+    for name in ("one", "two"):
+        member.add(f"{PODS}/{name}", {"metadata": {"ownerReferences": [{"uid": "rs"}]}})
+    async with serving(member), member.connection() as connection:
+        watches = {one.name: a_watch(one.name, connection) for one in repo.clusters}
+        ground = Ground(ToOne(connection), repo, watches)
+        yield Migrator(ground), ground, member
+
+
 @pytest.mark.parametrize("ahead_s", [-3600.0, 0.0, 3600.0], ids=["behind", "the same", "ahead"])
 @pytest.mark.parametrize(("waits_s", "migrates"), [(THRESHOLD_S + 5, True), (THRESHOLD_S - 30, False)])
 def test_how_long_a_pod_waits_is_told_by_its_members_clock(ahead_s: float, waits_s: float, migrates: bool) -> None:
     async def scene() -> list[str]:
-        cluster = a_cluster()
-        member = Ahead(objects=cluster.objects, answers=cluster.answers)
-        member.seconds = ahead_s
-        member.add(f"{SETS}/rs", {"metadata": {"uid": "rs", "ownerReferences": [{"uid": "d"}]}})
-        member.add(f"{PODS}/waits", waits(member.now() - waits_s))
-        for name in ("one", "two"):
-            member.add(f"{PODS}/{name}", {"metadata": {"ownerReferences": [{"uid": "rs"}]}})
-        async with serving(member), member.connection() as connection:
-            ground = Ground(ToOne(connection), a_fleet(), {"eu": a_watch(connection)})
-            migrator = Migrator(ground)
-            task = asyncio.create_task(migrator.run())
+        async with at_work(a_fleet(a_cluster_of("eu")), waits_s=waits_s, ahead_s=ahead_s) as (migrator, ground, member):
             migrator.touch("eu", WEB)
+            task = asyncio.create_task(migrator.run())
             while not any(PODS in request for request in member.requests) or (migrates and not ground.learned):
                 assert not task.done()
                 await asyncio.sleep(0.02)
             task.cancel()
             return ground.learned
 
-    said = ["1 of 3 replicas do not run: Unschedulable: 0/2 nodes are available"] if migrates else []
-    assert run(scene()) == said
+    said = "1 of 3 replicas do not run: Unschedulable: 0/2 nodes are available"
+    assert run(scene()) == ([f"eu {WEB}: {said}"] if migrates else [])
 
 
-def a_fleet() -> Repo:
+@pytest.mark.parametrize(
+    ("repo", "suspended", "other"),
+    [
+        pytest.param(
+            lambda: a_fleet(a_cluster_of("eu", suspended=True), a_cluster_of("us")),
+            ("eu", WEB),
+            ("us", WEB),
+            id="member",
+        ),
+        pytest.param(lambda: a_fleet(a_cluster_of("eu"), suspended="api"), ("eu", API), ("eu", WEB), id="object"),
+    ],
+)
+def test_nothing_is_learned_where_writing_is_switched_off(
+    repo: Callable[[], Repo], suspended: tuple[str, ObjectKey], other: tuple[str, ObjectKey]
+) -> None:
+    async def scene() -> list[str]:
+        async with at_work(repo(), waits_s=THRESHOLD_S + 5) as (migrator, ground, _):
+            migrator.touch(*suspended)
+            task = asyncio.create_task(migrator.run())
+            await asyncio.sleep(0)  # it looks at the first now, and at the second when it is done with that
+            migrator.touch(*other)
+            while not ground.learned:
+                assert not task.done()
+                await asyncio.sleep(0.02)
+            task.cancel()
+            return ground.learned
+
+    assert [text.partition(":")[0] for text in run(scene())] == [f"{other[0]} {other[1]}"]
+
+
+def a_cluster_of(name: str, *, suspended: bool = False) -> FederatedCluster:
+    annotations = {"kadm.io/suspend": "true"} if suspended else {}
+    return FederatedCluster(name=name, location=at(f"clusters/{name}.yaml"), annotations=annotations)
+
+
+def a_fleet(*clusters: FederatedCluster, suspended: str = "") -> Repo:
+    """Two Deployments of three replicas each, of which one may be suspended."""
     policy = a_policy(autoMigration={"when": {"podUnschedulableFor": f"{THRESHOLD_S}s"}})
-    return a_repo(["eu"], policies=[policy], objects=[a_deployment(replicas=3)])
+    objects = [
+        a_deployment(name, replicas=3, annotations={"kadm.io/suspend": "true"} if name == suspended else {})
+        for name in ("api", "web")
+    ]
+    return a_repo(clusters, policies=[policy], objects=objects)
 
 
-def a_watch(connection: Connection) -> MemberWatch:
+def a_watch(name: str, connection: Connection) -> MemberWatch:
     async def connect() -> Connection:
         return connection
 
-    watch = MemberWatch("shop", "eu", connect, Told(), set_id="s", lists=asyncio.Semaphore(1))
-    watch.state = MemberState(name="eu", uid="uid-eu", version="v1", api_resources=())
+    watch = MemberWatch("shop", name, connect, Told(), set_id="s", lists=asyncio.Semaphore(1))
+    watch.state = MemberState(name=name, uid=f"uid-{name}", version="v1", api_resources=())
     watch.synced = True
-    watch.objects[WEB] = Seen(mark=b"", slim=msgspec.json.encode(a_workload()))
+    watch.objects |= {key: Seen(mark=b"", slim=msgspec.json.encode(a_workload(key.name))) for key in (API, WEB)}
     return watch

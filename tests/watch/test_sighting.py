@@ -111,6 +111,27 @@ def test_sight(workload: JsonObject, pods: list[JsonObject], given: dict[str, An
 
 
 @pytest.mark.parametrize(
+    ("ready", "start", "want"),
+    [
+        pytest.param((), 0, 0, id="none is ready"),
+        pytest.param((0, 1), 0, 2, id="the last one waits"),
+        pytest.param((1, 2), 0, 3, id="the first one waits"),
+        pytest.param((1000, 1001), 1000, 2, id="a block of ordinals"),
+    ],
+)
+def test_a_stateful_set_gives_up_its_last_pods_first(ready: tuple[int, ...], start: int, want: int) -> None:
+    workload = {**a_workload(), "kind": "StatefulSet", "spec": {"replicas": 3, "ordinals": {"start": start}}}
+    pods = []
+    for ordinal in range(start, start + 3):
+        pod = a_pod(scheduled=ordinal in ready, owner="d")
+        pod["metadata"]["name"] = f"web-{ordinal}"
+        if ordinal in ready:
+            pod["status"]["conditions"].append({"type": "Ready", "status": "True"})
+        pods.append(pod)
+    assert sight(workload, pods, owner="d", nodes={}).least == want
+
+
+@pytest.mark.parametrize(
     ("workload", "want"),
     [
         pytest.param(a_workload(replicas=3, readyReplicas=3), Sight(desired=3, ready=3, pods=3), id="all run"),
