@@ -46,7 +46,7 @@ spec:
   - {cluster: member1, preferences: {weight: 1}}
   - {cluster: member2, preferences: {weight: 1}}
   - {cluster: member3, preferences: {weight: 1}}
-  autoMigration: {when: {podUnschedulableFor: 2s}, keepUnschedulableReplicas: KEEP}
+  autoMigration: {when: {podUnschedulableFor: 2s}, keepUnschedulableReplicas: false}
 """
 
 
@@ -54,8 +54,8 @@ def web(replicas: int) -> str:
     return WEB.replace("REPLICAS", str(replicas))
 
 
-def migrate(*, keep: bool = False, annotations: str = "{}") -> str:
-    return MIGRATE.replace("KEEP", str(keep).lower()).replace("ANNOTATIONS", annotations)
+def migrate(*, annotations: str = "{}") -> str:
+    return MIGRATE.replace("ANNOTATIONS", annotations)
 
 
 def config(value: str) -> str:
@@ -64,14 +64,6 @@ def config(value: str) -> str:
 
 def values(tools: Tools) -> list[str]:
     return [tools.get(member, "configmap/c")["data"]["v"] for member in MEMBERS]
-
-
-def replicas(tools: Tools) -> list[int]:
-    return [tools.get(member, "deployment/web")["spec"]["replicas"] for member in MEMBERS]
-
-
-def ready(tools: Tools) -> int:
-    return sum(tools.get(member, "deployment/web")["status"].get("readyReplicas", 0) for member in MEMBERS)
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -125,44 +117,6 @@ def test_drift(fleet: Fleet, tools: Tools, mode: str, value: str, kinds: list[st
         (root / "manifests/other.yaml").write_text(config("more").replace("name: c", "name: d"))
         daemon.wait_until(lambda: tools.get("member2", "configmap/d")["data"]["v"] == "more", "commits go on")
         assert values(tools) == ["first", value, "first"]
-
-
-def test_pods_that_do_not_fit_are_replaced_elsewhere(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate()})
-    with watching(tools, "-C", root, "--interval", "1s", "--status-dir", "shown") as daemon:
-        daemon.wait_until(lambda: _or_0(tools) == 6)
-        tools.kubectl("member1", "cordon", "node-0", "node-1")
-        (root / "manifests/web.yaml").write_text(web(15))
-        daemon.wait_for("migration", "3 of 5 replicas do not run: Unschedulable")
-        daemon.wait_until(lambda: ready(tools) == 15)
-        daemon.wait_until(lambda: replicas(tools)[0] == 2)
-        daemon.wait_until_settled()
-        assert sum(replicas(tools)) == 15
-        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
-        shown = json.loads((tools.cwd / "shown/default/Deployment.apps/web.json").read_text())
-        assert shown["status"]["readyReplicas"] == 15
-        moved = [one["message"] for one in daemon.of("moved")]
-        assert [text for text in moved if "begin" in text] == moved[:1], moved
-    # What was learned is in the member: a scale-up does not go where it is full, whoever plans it.
-    (root / "manifests/web.yaml").write_text(web(16))
-    plan = tools.kadm("-C", root, "plan", "-o", "json").json
-    assert {one["cluster"] for one in plan["changes"]} <= {"member2", "member3"}
-
-
-def test_pods_that_do_not_fit_stay_beside_their_replacements(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate(keep=True)})
-    with watching(tools, "-C", root, "--interval", "1s") as daemon:
-        daemon.wait_until(lambda: _or_0(tools) == 6)
-        tools.kubectl("member1", "cordon", "node-0", "node-1")
-        (root / "manifests/web.yaml").write_text(web(9))
-        daemon.wait_for("migration", "1 of 3 replicas do not run")
-        daemon.wait_until(lambda: ready(tools) == 9)
-        assert (replicas(tools)[0], sum(replicas(tools))) == (3, 10)
-        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
-        tools.kubectl("member1", "uncordon", "node-0", "node-1")
-        daemon.wait_for("migration", "it is trusted again")
-        daemon.wait_until(lambda: sum(replicas(tools)) == 9)
-        assert (replicas(tools)[0], ready(tools)) == (3, 9)
 
 
 def _or_0(tools: Tools) -> int:
@@ -230,24 +184,6 @@ def test_sigterm_ends_it_within_two_seconds(fleet: Fleet, sandbox: Path, tools: 
     if not hangs:
         holders = [tools.get("member1", "lease/kadm-test.watch", "-n", "kadm-system")["spec"].get("holderIdentity")]
         assert holders == [None], "another one need not wait"
-
-
-def test_of_two_one_writes_and_the_other_takes_over(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/c.yaml": config("first")})
-    with watching(tools, "-C", root, "--interval", "1s") as first:
-        first.wait_for("applied")
-        with watching(tools, "-C", root, "--interval", "1s", state="other") as second:
-            assert f"(process {first.process.pid})" in second.wait_for("writer")["message"]
-            (root / "manifests/c.yaml").write_text(config("second"))
-            first.wait_for("applied", count=2)
-            second.wait_for("commit", count=2)
-            second.wait_until_settled()
-            assert second.of("applied") == []
-            first.stop(signal.SIGKILL)
-            second.wait_for("writer", count=2)
-            (root / "manifests/c.yaml").write_text(config("third"))
-            second.wait_for("applied")
-            second.wait_until(lambda: values(tools) == ["third"] * 3)
 
 
 def test_idle_it_sends_only_watches_and_leases(fleet: Fleet, sandbox: Path, tools: Tools, tmp_path: Path) -> None:
@@ -359,62 +295,6 @@ def test_what_does_not_fit_is_packed_elsewhere(fleet: Fleet, tools: Tools) -> No
         daemon.wait_until_settled()
         assert (placed(), _or_0(tools)) == (7, 7)
         assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
-
-
-NODE_DOWN = {
-    "status": {
-        "conditions": [
-            {
-                "type": "Ready",
-                "status": "Unknown",
-                "reason": "NodeStatusUnknown",
-                "lastTransitionTime": "2026-01-02T03:04:05Z",
-            }
-        ]
-    }
-}
-
-
-def test_replicas_leave_nodes_that_are_lost(fleet: Fleet, tools: Tools) -> None:
-    files = {"manifests/web.yaml": web(6), "manifests/c.yaml": config("x"), "policies/migrate.yaml": migrate()}
-    root = fleet(files)
-    with watching(tools, "-C", root, "--interval", "1s") as daemon:
-        daemon.wait_until(lambda: _or_0(tools) == 6)
-        for node in ("node-0", "node-1"):
-            tools.kubectl("member1", "patch", f"node/{node}", "--subresource=status", "-p", json.dumps(NODE_DOWN))
-        daemon.wait_for("migration", "2 of 2 replicas do not run: its node is not ready: NodeStatusUnknown")
-
-        def elsewhere() -> int:
-            return sum(tools.get(name, "deployment/web")["status"].get("readyReplicas", 0) for name in MEMBERS[1:])
-
-        daemon.wait_until(lambda: elsewhere() == 6)
-        daemon.wait_until_settled()
-        assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
-
-
-QUOTA = """\
-apiVersion: v1
-kind: ResourceQuota
-metadata: {name: few}
-spec: {hard: {pods: "2"}}
-"""
-
-
-def test_replicas_that_a_quota_forbids_go_elsewhere(fleet: Fleet, tools: Tools) -> None:
-    root = fleet({"manifests/web.yaml": web(6), "policies/migrate.yaml": migrate()})
-    with watching(tools, "-C", root, "--interval", "1s") as daemon:
-        daemon.wait_until(lambda: _or_0(tools) == 6)
-        quota = tools.cwd / "quota.yaml"
-        quota.write_text(QUOTA)
-        tools.kubectl("member1", "apply", "-f", quota)
-        (root / "manifests/web.yaml").write_text(web(12))
-        assert "exceeded quota" in daemon.wait_for("migration", "2 of 4 replicas do not run")["message"]
-        daemon.wait_until(lambda: ready(tools) == 12)
-        daemon.wait_until(lambda: replicas(tools)[0] == 2)
-        assert sum(replicas(tools)) == 12
-        said = tools.kadm("-C", root, "explain", "deploy/web")
-        assert "Learned" in said.out
-        assert "2 of 4 replicas do not run" in said.out
 
 
 CARS = """\

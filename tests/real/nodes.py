@@ -1,7 +1,9 @@
 """Plays what a member of a test has no machines for: nodes, kubelets, and a provisioner of volumes.
 
 Nodes report capacity and Ready. Pods that the real scheduler bound become Running at once, those of Jobs Succeeded;
-what is deleted goes at once. A pod's annotation ``fake/phase`` chooses another phase. A claim gets a volume.
+what is deleted goes at once. A pod's annotation ``fake/phase`` chooses another phase. A claim gets a volume. Where a
+test says of a node that it is not ready, its pods are not either: nodes that send no heartbeats would all be lost at
+once to the controller that otherwise sees to that.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import msgspec
 MERGE = "application/merge-patch+json"
 PHASE = "fake/phase"
 CAPACITY = {"cpu": "4", "memory": "8Gi", "ephemeral-storage": "20Gi", "pods": "110"}
+LOST = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
 NOT_THERE = 404
 GONE = 409
 """404: it is gone. 409: it, or its uid, is another one by now. Neither needs anything more."""
@@ -34,15 +37,14 @@ class Machines:
         self._session = session
         self._url = url
         self._addresses = _addresses()
-        self._nodes: frozenset[str] = frozenset()
 
     async def play(self, nodes: int) -> None:
         """Make the nodes, then answer to pods and claims until cancelled."""
-        self._nodes = frozenset(f"node-{number}" for number in range(nodes))
-        for name in sorted(self._nodes):
-            await self._register(name)
+        for number in range(nodes):
+            await self._register(f"node-{number}")
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow("/api/v1/pods", self._pod), name="kubelets")
+            tasks.create_task(self._follow("/api/v1/nodes", self._node), name="node lifecycle")
             tasks.create_task(self._follow("/api/v1/persistentvolumeclaims", self._claim), name="provisioner")
             tasks.create_task(self._follow("/api/v1/persistentvolumes", self._volume), name="reclaimer")
 
@@ -80,7 +82,7 @@ class Machines:
     async def _pod(self, pod: Json) -> None:
         metadata, status = pod["metadata"], pod.get("status", {})
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        if pod["spec"].get("nodeName") not in self._nodes:
+        if not pod["spec"].get("nodeName"):
             return
         if metadata.get("deletionTimestamp"):
             await self._call("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}})
@@ -119,6 +121,19 @@ class Machines:
             ],
         }
 
+    async def _node(self, node: Json) -> None:
+        """Keep pods from a node that is not ready, and have it known that those on it are not."""
+        name = node["metadata"]["name"]
+        if all(one["status"] == "True" for one in _conditions(node) if one["type"] == "Ready"):
+            return
+        if LOST not in [{field: taint[field] for field in LOST} for taint in node["spec"].get("taints") or ()]:
+            await self._call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": [LOST]}}, MERGE)
+        for pod in (await self._call("GET", f"/api/v1/pods?fieldSelector=spec.nodeName%3D{name}"))["items"]:
+            ready = {"type": "Ready", "status": "False", "reason": "NodeNotReady", "lastTransitionTime": _now()}
+            kept = [one for one in _conditions(pod) if one["type"] != "Ready"]
+            path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}/status"
+            await self._call("PATCH", path, {"status": {"conditions": [*kept, ready]}}, MERGE)
+
     async def _claim(self, claim: Json) -> None:
         """Give a claim a volume of its own; the controller manager binds the two."""
         metadata, spec = claim["metadata"], claim["spec"]
@@ -151,6 +166,10 @@ class Machines:
             if answer.status not in (NOT_THERE, GONE):
                 answer.raise_for_status()
             return msgspec.json.decode(text)
+
+
+def _conditions(obj: Json) -> list[Json]:
+    return obj.get("status", {}).get("conditions") or []
 
 
 def _phase(pod: Json) -> str:
