@@ -4,7 +4,8 @@
     ├── UsageError            the command line asks for something that cannot be
     ├── RepoError             the repository cannot be used as it is; holds every problem found
     ├── MemberError           one member could not be read or written
-    │   ├── MemberUnreachable     no connection, no answer in time, a TLS fault
+    │   ├── MemberUnreachable     no credential, no way there, a TLS fault
+    │   │   └── MemberSilent          it was asked, and does not answer
     │   └── MemberRefused         an answer that is no success: 401, 403, 409, 422, 5xx, …
     ├── GuardError            a safety guard holds something back; names the flag that permits it
     └── StalePlanError        the members or the repository are no longer what was planned on
@@ -105,7 +106,11 @@ class MemberError(KadmError):
 
 
 class MemberUnreachable(MemberError):
-    """No connection, no answer in time, or a TLS fault."""
+    """It could not be asked, or it is not sure who answers: no usable credential, no such name, a TLS fault."""
+
+
+class MemberSilent(MemberUnreachable):
+    """It was asked, and there was no connection, no answer in time, or none that was whole: it may be gone."""
 
 
 class MemberRefused(MemberError):

@@ -20,7 +20,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from kadm.errors import KadmError, MemberError, MemberRefused, MemberUnreachable
+from kadm.errors import KadmError, MemberError, MemberRefused, MemberSilent, MemberUnreachable
 from kadm.members.refusal import ManifestRefused, is_secret_path, refusal
 
 _log = logging.getLogger(__name__)
@@ -148,7 +148,8 @@ class Connection:
         resourceVersion see to that). ``once``: nothing is tried again.
 
         Raises MemberRefused for an answer that is no success (ManifestRefused where the manifest is at fault),
-        MemberUnreachable where none came, WriteWhileReading for a write on a connection that only reads.
+        MemberUnreachable where none came (MemberSilent where it was asked), WriteWhileReading for a write on a
+        connection that only reads.
         """
         self._guard(method, path, query or {})
         async with self._slots:  # the deadline runs from when a connection is free, however many requests wait
@@ -224,7 +225,7 @@ class Connection:
             if refused is not None:
                 raise refused from error
             self.broke(error)
-            raise MemberUnreachable(
+            raise MemberSilent(
                 f"no answer within {limit_s:g} s",
                 member=self.name,
                 object=about or path,
@@ -333,9 +334,24 @@ def _writes(method: Method, query: Mapping[str, str]) -> bool:
 
 
 def translated(error: Exception, *, member: str, about: str, access: Access) -> MemberError:
-    """A transport's error as one of ours: every ``aiohttp.ClientError`` and ``OSError`` has an answer."""
+    """A transport's error as one of ours: every ``aiohttp.ClientError`` and ``OSError`` has an answer.
+
+    MemberSilent where the member was asked and is to blame, as far as one can tell.
+    """
     what, why, hint = _words(error, access)
-    return MemberUnreachable(what, member=member, object=about, why=why, hint=hint)
+    kind = MemberUnreachable if isinstance(error, _NOT_ITS_SILENCE) else MemberSilent
+    return kind(what, member=member, object=about, why=why, hint=hint)
+
+
+_NOT_ITS_SILENCE = (
+    aiohttp.ClientSSLError,  # somebody answers
+    aiohttp.ClientConnectorCertificateError,
+    aiohttp.ClientConnectorDNSError,  # nobody was asked
+    aiohttp.ClientProxyConnectionError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+    aiohttp.ClientResponseError,
+)
 
 
 def _words(error: Exception, access: Access) -> tuple[str, str, str]:

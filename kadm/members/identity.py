@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kadm.errors import MemberRefused, MemberUnreachable
+from kadm.errors import MemberRefused, MemberSilent, MemberUnreachable
 from kadm.members import resources
 from kadm.members.connection import Connection
 from kadm.model.observation import Ready
@@ -36,7 +36,8 @@ async def read_uid(connection: Connection) -> str:
         namespace = await resources.get(connection, resources.NAMESPACES, "", IDENTITY_NAMESPACE)
     except MemberUnreachable as error:
         problem = error.problem
-        raise MemberUnreachable(problem.what, member=problem.member, why=problem.why, hint=problem.hint) from error
+        kind = MemberSilent if isinstance(error, MemberSilent) else MemberUnreachable
+        raise kind(problem.what, member=problem.member, why=problem.why, hint=problem.hint) from error
     except MemberRefused as refused:
         if refused.status != 401:
             raise

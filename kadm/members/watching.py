@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 from yarl import URL
 
-from kadm.errors import MemberError, MemberRefused, MemberUnreachable
+from kadm.errors import MemberError, MemberRefused, MemberSilent
 from kadm.members.connection import JSON, Connection, translated
 from kadm.members.refusal import is_secret_path, refusal
 from kadm.members.resources import PAGE, url_path
@@ -38,7 +38,7 @@ class WatchExpired(MemberError):
     """The member has forgotten the place from which to go on (410): a full list is needed."""
 
 
-class WatchSilent(MemberUnreachable):
+class WatchSilent(MemberSilent):
     """A stream that is given up because nothing comes over it: its connection may be half open, the member well."""
 
 

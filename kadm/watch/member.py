@@ -26,7 +26,7 @@ from typing import Protocol
 from msgspec import Raw
 from msgspec.structs import replace
 
-from kadm.errors import KadmError, MemberError, MemberRefused, MemberUnreachable, Problem
+from kadm.errors import KadmError, MemberError, MemberRefused, MemberSilent, MemberUnreachable, Problem
 from kadm.members.connection import Connection
 from kadm.members.lease import read_lease
 from kadm.members.observe import observe_member
@@ -391,7 +391,7 @@ class MemberWatch:
 
     def _lose(self, error: KadmError) -> None:
         first = self.problem is None
-        if not isinstance(error, MemberUnreachable):
+        if not isinstance(error, MemberSilent):
             self.silent_since_s = None
         elif self.silent_since_s is None:
             self.silent_since_s = asyncio.get_running_loop().time()

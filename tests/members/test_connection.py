@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from kadm.errors import MemberError, MemberRefused, MemberUnreachable
+from kadm.errors import MemberError, MemberRefused, MemberSilent, MemberUnreachable
 from kadm.members.connection import FAILURES, Access, Answer, Connection, Method, WriteWhileReading, translated
 from kadm.members.refusal import ManifestRefused
 from tests.members.fake_member import Answerer, FakeMember, always, in_turn, run, serving, status
@@ -283,6 +283,23 @@ def test_every_transport_error_has_words(kind: type[aiohttp.ClientError]) -> Non
     problem = translated(made(kind), member="eu", about="x", access=ACCESS).problem
     assert all((problem.what, problem.why, problem.hint))
     assert problem.member == "eu"
+
+
+@pytest.mark.parametrize(
+    ("kind", "silent"),
+    [
+        pytest.param(aiohttp.ClientConnectorError, True, id="nobody listens"),
+        pytest.param(aiohttp.ConnectionTimeoutError, True, id="packets vanish"),
+        pytest.param(aiohttp.ServerDisconnectedError, True, id="it closes"),
+        pytest.param(aiohttp.ClientConnectorCertificateError, False, id="somebody answers, with another certificate"),
+        pytest.param(aiohttp.ClientConnectorSSLError, False, id="somebody answers, without TLS"),
+        pytest.param(aiohttp.ClientConnectorDNSError, False, id="nobody was asked: no such name"),
+        pytest.param(aiohttp.ClientProxyConnectionError, False, id="nobody was asked: the proxy is gone"),
+        pytest.param(aiohttp.ClientHttpProxyError, False, id="nobody was asked: the proxy does not want to"),
+    ],
+)
+def test_whether_a_member_is_silent(kind: type[aiohttp.ClientError], silent: bool) -> None:
+    assert isinstance(translated(made(kind), member="eu", about="x", access=ACCESS), MemberSilent) == silent
 
 
 @pytest.mark.parametrize(("method", "once", "want"), [("GET", False, 2), ("PATCH", False, 2), ("PATCH", True, 1)])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kadm.errors import Problem
+from kadm.errors import MemberUnreachable, Problem
 from kadm.members.connection import Connection
 from kadm.members.record import write_record
 from kadm.model.objects import JsonObject, ObjectKey
@@ -228,6 +228,23 @@ def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
         assert it.watch.silent_since_s is None
 
     scene(body)
+
+
+def test_a_member_that_cannot_be_asked_is_lost_and_not_silent() -> None:
+    """Whatever is wrong with our own credential says nothing of the member: nothing may leave it for that."""
+
+    async def body() -> None:
+        async def connect() -> Connection:
+            raise MemberUnreachable("no credential", member="eu")
+
+        told = Told()
+        watch = MemberWatch("shop", "eu", connect, told, set_id="x", lists=asyncio.Semaphore(4))
+        task = asyncio.create_task(watch.run())
+        await watch.first_try.wait()
+        task.cancel()
+        assert (told.heard, watch.reachable, watch.silent_since_s) == (["lost"], False, None)
+
+    run(body())
 
 
 def test_watches_begin_anew_after_a_pulse_that_was_lost() -> None:
