@@ -12,6 +12,8 @@ from kadm.status.aggregate import aggregate
 from kadm.status.counts import counts
 from kadm.status.health import health
 from kadm.status.pod import troubles
+from kadm.status.rollout import rollout_conditions
+from kadm.status.times import utc
 
 WORST_FIRST: tuple[HealthCode, ...] = (
     "Failed",
@@ -52,8 +54,11 @@ def workload_status(
         for name in sorted(placed.keys() | live.keys())
     )
     readable = {name: live[name] for name in sorted(live)}
-    aggregated = aggregate(manifest.object, readable, now=now) if readable else None
+    aggregated = aggregate(manifest.object, readable, now=_last_change(readable) or now) if readable else None
     status = aggregated.status if aggregated else None
+    if status is not None and (manifest.key.group, manifest.key.kind) == ("apps", "Deployment"):
+        conditions = rollout_conditions(readable)
+        status = {**status, "conditions": conditions} if conditions else status
     return WorkloadStatus(
         key=manifest.key,
         version=manifest.version,
@@ -63,6 +68,17 @@ def workload_status(
         members=members,
         aggregated={**manifest.object, "status": status} if status is not None else dict(manifest.object),
     )
+
+
+def _last_change(live: Mapping[str, JsonObject]) -> str | None:
+    """When a condition of the object changed last in any member: what is made of them stays as it is until then."""
+    times = [
+        time
+        for one in live.values()
+        for condition in (one.get("status") or {}).get("conditions") or ()
+        if (time := utc(condition.get("lastTransitionTime")))
+    ]
+    return max(times, default=None)
 
 
 def fleet_status(fleet: str, workloads: Sequence[WorkloadStatus], unread: Mapping[str, Problem]) -> FleetStatus:
