@@ -139,6 +139,11 @@ class Daemon:
     def manifest(self, key: ObjectKey) -> Manifest | None:
         return self._manifests.get(key)
 
+    def rendered(self, member: str, key: ObjectKey) -> JsonObject | None:
+        planned = self._planning.planned
+        desired = planned.desired.members.get(member) if planned is not None else None
+        return next((one.object for one in desired.objects if one.key == key), None) if desired is not None else None
+
     def decision(self, key: ObjectKey) -> Decision | None:
         return self._planning.decision(key)
 

@@ -83,6 +83,9 @@ class Ground(Protocol):
     def manifest(self, key: ObjectKey) -> Manifest | None:
         """The repository's object of this key."""
 
+    def rendered(self, member: str, key: ObjectKey) -> JsonObject | None:
+        """The object as this member must hold it, overrides applied; None where it must not."""
+
     def decision(self, key: ObjectKey) -> Decision | None:
         """The last one about a workload."""
 
@@ -298,7 +301,8 @@ class Migrator:
         if rules is None or manifest is None:
             return Judgement(estimate=estimate)
         seen = counts_say(live.object) if live is not None else _NOTHING_THERE
-        spec = pod_spec(key.group, key.kind, manifest.object) or {}
+        wanted = self._ground.rendered(watch.name, key) or manifest.object
+        spec = pod_spec(key.group, key.kind, wanted) or {}
         free = fits_or_unknown(room, spec, most=rules.total)
         return judge(estimate, seen, rules, now=now, moving=self._ground.moving(key), room=free)
 

@@ -58,6 +58,8 @@ class Store:
             raise UsageError(
                 f"another kadm watch uses {self.directory}", hint="stop it, or name another --state-dir"
             ) from error
+        for left in self.directory.glob(".state.json.*"):
+            left.unlink(missing_ok=True)  # of a daemon that was killed while it wrote
         path = self.directory / "state.json"
         try:
             return msgspec.json.decode(path.read_bytes(), type=Kept)

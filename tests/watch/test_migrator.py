@@ -15,8 +15,10 @@ import pytest
 from aiohttp import web
 
 from kadm.members.connection import Connection
+from kadm.members.migration import write_migration
 from kadm.model.cluster import FederatedCluster
 from kadm.model.decision import Decision
+from kadm.model.migration import Estimate, LearnedWorkload, MigrationState
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import MemberState
 from kadm.model.repository import Manifest, Repo
@@ -72,10 +74,14 @@ class Ground:
     repo: Repo
     watches: Mapping[str, MemberWatch]
     writing: bool = True
+    overridden: Mapping[str, JsonObject] = field(default_factory=dict)
     learned: list[str] = field(default_factory=list)
 
     def manifest(self, key: ObjectKey) -> Manifest | None:
         return next((one for one in self.repo.manifests if one.key == key), None)
+
+    def rendered(self, member: str, key: ObjectKey) -> JsonObject | None:
+        return self.overridden.get(member)
 
     def decision(self, key: ObjectKey) -> Decision | None:
         return Decision(key=key, outcome="scheduled", placement={"eu": 3}, replicas=3)
@@ -96,13 +102,14 @@ class Ground:
         pass
 
 
-def a_workload(name: str) -> JsonObject:
+def a_workload(name: str, *, runs: int = 0) -> JsonObject:
+    """A Deployment of three replicas, of which two are ready; or of ``runs``, which all are."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": name, "namespace": "default", "uid": "d", "generation": 1},
-        "spec": {"replicas": 3, "selector": {"matchLabels": {}}},
-        "status": {"observedGeneration": 1, "replicas": 3, "readyReplicas": 2},
+        "spec": {"replicas": runs or 3, "selector": {"matchLabels": {}}},
+        "status": {"observedGeneration": 1, "replicas": runs or 3, "readyReplicas": runs or 2},
     }
 
 
@@ -179,6 +186,42 @@ def test_nothing_is_learned_where_writing_is_switched_off(
             return ground.learned
 
     assert [text.partition(":")[0] for text in run(scene())] == [f"{other[0]} {other[1]}"]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "said"),
+    [
+        pytest.param("2", [f"eu {WEB}: there is room for 2 more: it is trusted again"], id="one on each node"),
+        pytest.param("3", [], id="more than a node has"),
+    ],
+)
+def test_room_is_looked_for_with_what_the_member_must_hold(cpu: str, said: list[str]) -> None:
+    async def scene() -> list[str]:
+        async with at_work(a_fleet(a_cluster_of("eu")), waits_s=0) as (migrator, ground, member):
+            overridden = a_deployment()
+            overridden["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+            ground.overridden = {"eu": overridden}
+            ground.watches["eu"].objects[WEB] = Seen(mark=b"", slim=msgspec.json.encode(a_workload("web", runs=1)))
+            for name in ("n1", "n2"):
+                member.add(f"/api/v1/nodes/{name}", {"status": {"allocatable": {"cpu": "2", "pods": "9"}}})
+            member.add("/api/v1/namespaces/kadm-system", {})
+            await write_migration(await ground.links.writer("eu"), was_full(member.now()))
+            migrator.touch("eu", WEB)
+            task = asyncio.create_task(migrator.run())
+            while not any(one.startswith("PUT") for one in member.requests) or (said and not ground.learned):
+                assert not task.done()
+                await asyncio.sleep(0.02)
+            task.cancel()
+            return ground.learned
+
+    assert run(scene()) == said
+
+
+def was_full(now: float) -> MigrationState:
+    """The member could run one replica of ``web``, and its cool-down is over."""
+    full = Estimate(capacity=1, since=text_of(now - 900), until=text_of(now - 60))
+    learned = LearnedWorkload(group="apps", kind="Deployment", namespace="default", name="web", estimate=full)
+    return MigrationState(fleet="shop", member_uid="uid-eu", workloads=(learned,))
 
 
 def a_cluster_of(name: str, *, suspended: bool = False) -> FederatedCluster:

@@ -46,6 +46,20 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     store.close()
 
 
+def test_what_a_killed_daemon_had_half_written_goes(tmp_path: Path) -> None:
+    (tmp_path / ".state.json.x1y2").write_text('{"events": [')
+    store = Store(tmp_path)
+    assert (store.open(), store.damage) == (Kept(), "")
+    store.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_directory_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"file/state cannot be used.*Not a directory.*--state-dir"):
+        Store(tmp_path / "file/state").open()
+
+
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     write_whole(path, b"old")
