@@ -65,11 +65,14 @@ def compare_member(
             compare_desired(found, wanted, live.objects.get(key), recorded.get(key), answers.get(key), terms)
     wanted_keys = {wanted.key for wanted in desired.objects}
     still = {one["metadata"].get("uid") for key, one in live.objects.items() if key in wanted_keys}
+    leaving = []
     for key in sorted(recorded.keys() - wanted_keys):
         if recorded[key].uid and recorded[key].uid in still:
             found.gone.append(key)  # the same object under another API group: not two
-        else:
-            _compare_leaving(found, recorded[key], live, terms)
+        elif not _stays(found, recorded[key], live, terms):
+            leaving.append(recorded[key])
+    for entry in leaving:  # once all that stays is known: it may need what leaves
+        _compare_leaving(found, entry, live, terms)
     return found.result(desired.name)
 
 
@@ -77,14 +80,29 @@ def _by_key(record: Record | None) -> dict[ObjectKey, RecordedObject]:
     return {entry.key: entry for entry in record.objects} if record else {}
 
 
+def _stays(found: Findings, entry: RecordedObject, live: LiveMember, terms: Terms) -> bool:
+    """Whether an object that nobody wants any more is left as it is all the same: it is unread, or kept by somebody."""
+    key = entry.key
+    if key in found.frozen:
+        return True
+    if key in live.unread:
+        found.freeze(key, "it could not be read", live.unread[key])
+        return True
+    there = live.objects.get(key)
+    if there is None or standing(there, entry, terms.manager) in ("absent", "foreign"):
+        return False
+    if there["metadata"].get("deletionTimestamp"):
+        return False
+    if kept_out(there):
+        found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
+    elif is_suspended(there):
+        found.freeze(key, f"it is marked {SUSPEND}")
+    return key in found.frozen
+
+
 def _compare_leaving(found: Findings, entry: RecordedObject, live: LiveMember, terms: Terms) -> None:
     """An object that the record holds and nobody wants any more."""
     key = entry.key
-    if key in found.frozen:
-        return
-    if key in live.unread:
-        found.freeze(key, "it could not be read", live.unread[key])
-        return
     there = live.objects.get(key)
     stands = standing(there, entry, terms.manager)
     if there is None or stands in ("absent", "foreign"):
@@ -92,12 +110,6 @@ def _compare_leaving(found: Findings, entry: RecordedObject, live: LiveMember, t
         return
     if there["metadata"].get("deletionTimestamp"):
         found.unchanged += 1
-        return
-    if kept_out(there):
-        found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
-        return
-    if is_suspended(there):
-        found.freeze(key, f"it is marked {SUSPEND}")
         return
     frozen_here = {frozen.namespace for frozen in found.frozen}
     if key.namespace in frozen_here or (key.kind == "Namespace" and key.name in frozen_here):

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kadm.compare import MemberComparison, Permissions, Terms, compare_member
+from kadm.compare.standing import standing
 from kadm.errors import Problem
 from kadm.model.applyset import PART_OF, applyset_id
 from kadm.model.desired import DesiredMember, DesiredObject
@@ -294,12 +295,16 @@ def test_a_recreation_is_only_for_what_is_ours() -> None:
     assert actions(found) == []
 
 
+BEGUN = replace(recorded(KEY), recreating=True)
+
+
 @pytest.mark.parametrize(
     ("annotations", "record", "want"),
     [
-        pytest.param({"kadm.io/recreate": "true"}, recorded(KEY, uid=""), "recreate", id="a killed run began it"),
+        pytest.param({"kadm.io/recreate": "true"}, BEGUN, "recreate", id="a killed run began it"),
+        pytest.param({"kadm.io/recreate": "true"}, replace(BEGUN, uid="u9"), "", id="it is another one already"),
         pytest.param({"kadm.io/recreate": "true"}, recorded(KEY), "", id="somebody else deletes it"),
-        pytest.param({}, recorded(KEY, uid=""), "", id="nobody asked for that"),
+        pytest.param({}, BEGUN, "", id="nobody asked for that"),
         pytest.param({"kadm.io/recreate": "true"}, None, "", id="it is not in the record"),
     ],
 )
@@ -310,6 +315,28 @@ def test_a_recreation_that_a_killed_run_began(
     going = live(a_config(), managers=(OWN,), deletionTimestamp="2026-01-01T00:00:00Z")
     found = compare(wanted=(wanted,), there=(going,), record=a_record(record) if record else None)
     assert (actions(found), KEY in found.frozen) == ([(want, "a")] if want else [], not want)
+
+
+OLDER = entry("kube-controller-manager", {"f:status": {}}, operation="Update", time="2025-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("there", "want"),
+    [
+        pytest.param(live(CONFIG, managers=(OLDER, OWN)), "adopted", id="the old one"),
+        pytest.param(live(CONFIG, uid="u2", managers=(OWN,)), "created", id="the new one"),
+        pytest.param(live(CONFIG, uid="u2", managers=(OLDER, OWN)), "foreign", id="somebody else's in its place"),
+        pytest.param(None, "absent", id="neither"),
+    ],
+)
+def test_what_stands_where_an_object_was_to_be_made_anew(there: JsonObject | None, want: str) -> None:
+    assert standing(there, replace(BEGUN, origin="adopted"), MANAGER) == want
+
+
+def test_the_uid_of_what_was_made_anew_is_told() -> None:
+    made = live(CONFIG, uid="u2", managers=(OWN,))
+    found = compare(wanted=(desired(a_config()),), there=(made,), answer=made, record=a_record(BEGUN))
+    assert (actions(found), dict(found.found)) == ([], {KEY: "u2"})
 
 
 def test_what_its_manifest_asks_to_keep_is_released() -> None:
