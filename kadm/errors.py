@@ -39,7 +39,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One finding, as fields; text and JSON render the same ones.
 
     ``where`` is a file position, or ``member`` and ``object`` name a place in a member; a file's fault that a member
-    finds has both. Empty text: nothing to say.
+    finds has both. Empty text: nothing to say. ``partial``: a part of a member could not be read or written, for a
+    reason that lies there; everything else is done, and asking again later may help.
     """
 
     what: str
@@ -49,6 +50,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     object: str = ""
     why: str = ""
     hint: str = ""
+    partial: bool = False
 
     def __str__(self) -> str:
         if self.where:
@@ -136,6 +138,12 @@ class MemberRefused(MemberError):
         self.status = status
         self.reason = reason
         self.body = body
+
+    @property
+    def blames_member(self) -> bool:
+        """Whether the answer says something about the member, and nothing about what was asked of it: the credential is
+        not accepted, it is overloaded, it fails, or it is no API server at all."""
+        return self.status < 400 or self.status in (401, 429) or self.status >= 500
 
 
 class GuardError(KadmError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kadm.cli.asking import confirmed
 from kadm.cli.console import Console
 from kadm.cli.ending import ending
-from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.exit_code import ExitCode, applied_code
 from kadm.cli.options import PlanOutput
 from kadm.cli.plan_groups import flag_for_many, listed
 from kadm.cli.plan_json import encode, report_document
@@ -127,13 +127,7 @@ async def run_apply(
         console.problems([_all_held(report.held)])
     if stop.asked and any(one.result != "done" for one in report.results):
         return ended.code
-    return exit_code(
-        problems=(*plan.problems, *report.problems),
-        partial=bool(report.unread) or any(one.result == "paused" for one in report.results),
-        failed=bool(report.held)
-        or any(one.result in ("failed", "held", "not ready") for one in report.results)
-        or (not allow_unplaced and any(one.replicas for one in plan.unplaced)),
-    )
+    return applied_code(plan, report, allow_unplaced=allow_unplaced)
 
 
 def _tell(console: Console, plan: Plan, report: Report) -> None:

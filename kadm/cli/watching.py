@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kadm.cli.console import Console
-from kadm.cli.exit_code import ExitCode, exit_code
+from kadm.cli.exit_code import ExitCode, applied_code, exit_code
 from kadm.cli.logging_setup import log_to
 from kadm.cli.watch_serving import served, where_to_listen
 from kadm.errors import KadmError, UsageError
@@ -136,12 +136,9 @@ def _exit_code(delivery: Delivery | None) -> ExitCode:
     if delivery is None:
         return ExitCode.FINE
     plan, report = delivery.planned.plan, delivery.report
-    return exit_code(
-        problems=(*plan.problems, *(report.problems if report is not None else ())),
-        partial=bool(report.unread if report is not None else plan.unread),
-        failed=report is not None
-        and (bool(report.held) or any(one.result in ("failed", "held", "not ready") for one in report.results)),
-    )
+    if report is None:
+        return exit_code(problems=plan.problems, partial=bool(plan.unread))
+    return applied_code(plan, report)
 
 
 async def _check(console: Console, source: Source) -> ExitCode:

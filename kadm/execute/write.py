@@ -95,7 +95,7 @@ def refused(change: Change, error: MemberRefused) -> Problem:
         )
     elif error.status == 409:
         problem = replace(problem, what="it changed since it was planned", hint="plan again")
-    return replace(problem, where=where, member=change.cluster, object=str(change.key))
+    return replace(problem, where=where, member=change.cluster, object=str(change.key), partial=error.blames_member)
 
 
 async def _create(
@@ -203,7 +203,7 @@ async def _remove(connection: Connection, resource: ApiResource, change: Change,
         if clock() >= deadline:
             raise MemberRefused(
                 f"it is not gone after {timeout_s:g} s, so that it is not created again yet",
-                status=504,
+                status=408,
                 member=connection.name,
                 object=str(key),
                 why=f"it waits for finalizers {', '.join(live['metadata'].get('finalizers') or ['(none)'])}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from kadm.errors import MemberRefused, Problem
 from kadm.members.connection import Connection
@@ -59,7 +60,7 @@ async def read_live(
             try:
                 listed = await list_as(connection, resource, dict[str, Raw], labels=f"{PART_OF}={set_id}")
             except MemberRefused as error:
-                unread.update(dict.fromkeys(keys, error.problem))
+                unread.update(dict.fromkeys(keys, replace(error.problem, partial=True)))
                 return
             asked = set(keys)
             for fields in listed:
@@ -74,7 +75,7 @@ async def read_live(
         try:
             live = await get_raw(connection, resource, key.namespace, key.name)
         except MemberRefused as error:
-            unread[key] = error.problem
+            unread[key] = replace(error.problem, partial=True)
             return
         if live is not None:
             take(key, live)
@@ -97,6 +98,7 @@ def _undiscovered(state: MemberState, key: ObjectKey, group_version: str) -> Pro
         object=str(key),
         why=f"discovery of {group_version} failed: {state.undiscovered[group_version]}",
         hint="its API service may be down: kubectl get apiservices",
+        partial=True,
     )
 
 

@@ -44,6 +44,10 @@ class ManifestRefused(MemberRefused):
     API servers answer 500 without a reason here: unknown fields, wrong types, duplicate keys of a list.
     """
 
+    @property
+    def blames_member(self) -> bool:
+        return False
+
 
 def is_secret_path(path: str) -> bool:
     """Whether a request's path names Secrets, one or many."""
