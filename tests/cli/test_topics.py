@@ -18,6 +18,9 @@ from kadm.model.policy import PropagationPolicySpec, RescheduleWhen
 from kadm.repo.json_schemas import json_schemas
 from kadm.schedule.policy_annotations import PLACEMENT_ANNOTATIONS, PREFIX
 from kadm.schedule.registry import PLUGINS
+from kadm.watch.serving import DEFAULT_LISTEN, documents
+from kadm.watch.serving.access import SHORTEST_TOKEN
+from kadm.watch.serving.metrics import METRICS
 
 COMMAND: Any = typer.main.get_command(app)
 OPTIONS = {
@@ -30,8 +33,10 @@ OPTIONS = {
 
 def test_the_topics() -> None:
     assert topics() == [
+        "daemon",
         "exit-codes",
         "guards",
+        "metrics",
         "migration",
         "overrides",
         "placement",
@@ -99,6 +104,31 @@ def test_annotations() -> None:
 def test_flags_that_lift_guards() -> None:
     flags = [option for option in OPTIONS if option.startswith(("--allow-", "--adopt", "--take-", "--delete-"))]
     assert _missing("guards", sorted(flags)) == []
+
+
+def test_metrics() -> None:
+    told = re.findall(r"^  (\w+)(?:\{(.*)\})?\n((?:      .*\n)+)", text("metrics"), re.MULTILINE)
+    assert [(name, labels, " ".join(words.split())) for name, labels, words in told] == [
+        (one.exposed, ", ".join(one.labels), one.help) for one in METRICS
+    ]
+
+
+def test_metrics_that_tell_what_is_ill() -> None:
+    rows = text("daemon").partition(" metric (kadm_…)\n")[2].partition("\n\n")[0].splitlines()
+    named = {row[61:] for row in rows if row[61:]}
+    assert len(named) > 8
+    assert {f"kadm_{name}" for name in named} - {one.name for one in METRICS} == set()
+
+
+def test_what_the_daemon_serves_and_keeps() -> None:
+    told = text("daemon")
+    assert _missing("daemon", re.findall(r"/api/v1/(\w+)", documents.__doc__ or "")) == []
+    assert (DEFAULT_LISTEN in told, f"{SHORTEST_TOKEN} characters" in told) == (True, True)
+
+
+def test_options_of_the_daemon() -> None:
+    options = {option for parameter in COMMAND.commands["watch"].params for option in parameter.opts}
+    assert _missing("daemon", sorted(options - {"-C", "--directory", "--output", "--parallel"})) == []
 
 
 @pytest.mark.parametrize(
