@@ -203,7 +203,7 @@ class _Reading:
 
     def _is_settled(self, key: ObjectKey, raw: RawObject) -> bool:
         one, mine = self._by_key.get(key), self._recorded.get(key)
-        if one is None or mine is None or mine.uid != raw.uid or self._prover is None:
+        if one is None or mine is None or mine.uid != raw.uid or mine.recreating or self._prover is None:
             return False
         if self._permissions.take_over or (self._permissions.adopt_prune and mine.origin == "adopted"):
             return False  # stamps say nothing of what others hold, and that is asked for

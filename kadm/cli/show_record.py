@@ -40,7 +40,7 @@ def object_lines(objects: Iterable[RecordedObject]) -> list[str]:
 
 
 def _origin(entry: RecordedObject) -> str:
-    return entry.origin if entry.uid else f"{entry.origin}, not confirmed"
+    return entry.origin if entry.uid and not entry.recreating else f"{entry.origin}, not confirmed"
 
 
 def _document(record: Record) -> dict[str, Any]:

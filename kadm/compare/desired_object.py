@@ -80,7 +80,7 @@ def compare_desired(
         found.unchanged += 1
     elif live is not None and kept_out(live):
         found.freeze(key, "label kubeadmiral.io/managed: false in the member keeps everybody off it")
-    elif live is not None and live["metadata"].get("deletionTimestamp") and _is_recreated(wanted, recorded):
+    elif live is not None and live["metadata"].get("deletionTimestamp") and _is_recreated(wanted, live, recorded):
         found.changes.append(_recreation(wanted, live, terms, note="it is being deleted: awaited, and created again"))
     elif live is not None and live["metadata"].get("deletionTimestamp"):
         found.freeze(key, "it is being deleted; once it is gone, apply creates it again", _deleting(wanted, terms))
@@ -212,7 +212,7 @@ def _classify(found: Findings, seen: _Seen, recorded: RecordedObject | None, ter
     appliers = sorted({one.manager for one in takes if one.applies} - permissions.take_over)
     match seen.stands:
         case "created" | "adopted":
-            if recorded is not None and not recorded.uid:
+            if recorded is not None and (not recorded.uid or recorded.recreating):
                 found.found[seen.key] = change.uid
             if appliers:
                 found.held.append(_held_by_appliers(change, appliers))
@@ -387,9 +387,10 @@ def _may_recreate(wanted: DesiredObject) -> bool:
     return (wanted.object["metadata"].get("annotations") or {}).get(RECREATE) == "true"
 
 
-def _is_recreated(wanted: DesiredObject, recorded: RecordedObject | None) -> bool:
-    """Whether a run that was killed has begun to make the object anew: the record then holds it without uid."""
-    return recorded is not None and not recorded.uid and _may_recreate(wanted)
+def _is_recreated(wanted: DesiredObject, live: JsonObject, recorded: RecordedObject | None) -> bool:
+    """Whether a run that was killed has begun to make the object anew."""
+    begun = recorded is not None and recorded.recreating and recorded.uid == live["metadata"].get("uid")
+    return begun and _may_recreate(wanted)
 
 
 def _recreation(wanted: DesiredObject, live: JsonObject, terms: Terms, *, note: str) -> Change:

@@ -24,7 +24,7 @@ def is_drift(change: Change, recorded: Mapping[ObjectKey, RecordedObject]) -> bo
     if change.action == "update":
         return bool(change.fields) and all(field.manager for field in change.fields)
     mine = recorded.get(change.key)
-    return change.action == "create" and mine is not None and bool(mine.uid)
+    return change.action == "create" and mine is not None and bool(mine.uid) and not mine.recreating
 
 
 def without_drift(

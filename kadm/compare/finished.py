@@ -20,4 +20,6 @@ def has_finished(wanted: DesiredObject, recorded: RecordedObject | None) -> bool
 
     Its digest is in the record only if the member kept the field.
     """
-    return recorded is not None and bool(recorded.uid) and bool(recorded.digest) and recorded.digest == wanted.digest
+    if recorded is None or not recorded.uid or recorded.recreating:
+        return False
+    return bool(recorded.digest) and recorded.digest == wanted.digest

@@ -17,16 +17,19 @@ Standing = Literal["absent", "created", "adopted", "foreign"]
 
 
 def standing(live: JsonObject | None, recorded: RecordedObject | None, manager: str) -> Standing:
-    """What the object is to kadm. An intent without uid counts as created only where kadm's entry is the oldest."""
+    """What the object is to kadm. An intent without uid counts as created only where kadm's entry is the oldest; so
+    does another object in the place of one that was to be made anew."""
     if live is None:
         return "absent"
     if live["metadata"].get("ownerReferences") and recorded is None:
         return "foreign"
     if recorded is None:
         return "foreign"
-    if recorded.uid:
-        return recorded.origin if recorded.uid == live["metadata"].get("uid") else "foreign"
-    if recorded.origin == "adopted":
+    if recorded.uid and recorded.uid == live["metadata"].get("uid"):
+        return recorded.origin
+    if recorded.uid and not recorded.recreating:
+        return "foreign"
+    if not recorded.uid and recorded.origin == "adopted":
         return "adopted"
     return "created" if created_by(live, manager) else "foreign"
 

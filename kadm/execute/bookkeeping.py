@@ -46,7 +46,7 @@ def intended(
     }
     for change in changes:
         if change.action == "recreate" and change.key in objects:
-            objects[change.key] = replace(objects[change.key], uid="")  # until it is told which of the two is there
+            objects[change.key] = replace(objects[change.key], recreating=True)
         if change.action in ("create", "adopt"):
             key = change.key
             objects[key] = RecordedObject(
@@ -82,16 +82,18 @@ def confirmed(
 ) -> Record:
     """The record with what the member answered: uids, versions applied, and what turned out to exist already.
 
-    ``digests`` are those of Jobs that the member removes once they have finished.
+    What is another object than before, and was to be made anew, is kadm's own from then on. ``digests`` are those of
+    Jobs that the member removes once they have finished.
     """
     objects = {
         entry.key: replace(
             entry,
             uid=uids.get(entry.key, entry.uid),
-            origin=origins.get(entry.key, entry.origin),
+            origin=origins.get(entry.key, "created" if _is_made_anew(entry, uids) else entry.origin),
             version=versions.get(entry.key, entry.version),
             digest=digests.get(entry.key, entry.digest),
             adopting=entry.adopting and entry.key not in uids,
+            recreating=entry.recreating and entry.key not in uids,
         )
         for entry in record.objects
     }
@@ -160,6 +162,10 @@ def _before(move: Move, decision: Decision) -> dict[str, int]:
     names = sorted({*now, *move.leaves, *move.arrives})
     had = {name: now.get(name, 0) + move.leaves.get(name, 0) - move.arrives.get(name, 0) for name in names}
     return {name: number for name, number in had.items() if number}
+
+
+def _is_made_anew(entry: RecordedObject, uids: Mapping[ObjectKey, str]) -> bool:
+    return entry.recreating and uids.get(entry.key, entry.uid) != entry.uid
 
 
 def _sorted(objects: Mapping[ObjectKey, RecordedObject]) -> tuple[RecordedObject, ...]:

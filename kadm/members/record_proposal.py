@@ -66,7 +66,7 @@ async def rebound_record(connection: Connection, fleet: str, *, member_uid: str)
     record = await read_record_of_any_member(connection, fleet)
     if record is None or record.member_uid == member_uid:
         return record
-    intents = tuple(replace(entry, uid="") for entry in record.objects)
+    intents = tuple(replace(entry, uid="", recreating=False) for entry in record.objects)
     return replace(record, member=connection.name, member_uid=member_uid, objects=intents)
 
 

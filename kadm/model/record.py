@@ -18,7 +18,8 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version last applied. ``digest`` is that of the desired object as last applied, and only of a Job that the member
     removes once it has finished: gone, it is done. ``keep``: its manifest asks that it is released, never deleted.
     ``adopting``: recorded before it was adopted, and not yet confirmed; a run that is killed in between leaves to the
-    next one what an adoption does and an update does not.
+    next one what an adoption does and an update does not. ``recreating``: recorded before it was deleted to be made
+    anew, and not yet confirmed; ``uid`` is still that of the old one.
     """
 
     group: str = ""
@@ -31,6 +32,7 @@ class RecordedObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str = ""
     keep: bool = False
     adopting: bool = False
+    recreating: bool = False
 
     @property
     def key(self) -> ObjectKey:

@@ -128,11 +128,19 @@ def test_what_was_decided_stays_until_the_object_has_gone() -> None:
     assert (held.workloads, gone.workloads) == (before.workloads, ())
 
 
-def test_an_object_to_be_recreated_is_an_intent() -> None:
-    """Killed in between, nobody knows which of the two objects is there: the next run asks managedFields."""
+@pytest.mark.parametrize(
+    ("answered", "want"),
+    [
+        pytest.param({}, ("u1", "adopted", True), id="nothing was told: either of the two may be there"),
+        pytest.param({WEB: "u2"}, ("u2", "created", False), id="the new one is there, and kadm's own"),
+        pytest.param({WEB: "u1"}, ("u1", "adopted", False), id="the old one stays"),
+    ],
+)
+def test_an_object_to_be_recreated(answered: dict[ObjectKey, str], want: tuple[str, str, bool]) -> None:
     before = Record(fleet="shop", member_uid="m", objects=(an_object(uid="u1", origin="adopted"),))
-    (entry,) = begin(before, change("recreate", uid="u1"), placed=Decisions({})).objects
-    assert (entry.uid, entry.origin) == ("", "adopted")
+    begun = begin(before, change("recreate", uid="u1"), placed=Decisions({}))
+    (entry,) = confirmed(begun, answered, {}, {}).objects
+    assert (entry.uid, entry.origin, entry.recreating) == want
 
 
 def test_what_manifests_ask_to_keep_is_remembered() -> None:
