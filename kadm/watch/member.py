@@ -17,6 +17,7 @@ ends the whole group: the member is lost, and nothing but one request at a time,
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -49,6 +50,7 @@ STREAM_FAILURES = 3
 """So many failures in a row of one stream, and the member is taken for lost."""
 
 RELIST_S = (420.0, 600.0)
+"""From one full list to the next: at random between these, so that members and types do not all come at once."""
 WATCH_S = (180.0, 300.0)
 SHORTEST_WATCH_S = 1.0
 MOST_PODS = 2000
@@ -96,6 +98,7 @@ class MemberWatch:
         lists: asyncio.Semaphore,
         pulse_s: float = PULSE_S,
         pulse_timeout_s: float = PULSE_TIMEOUT_S,
+        relist_s: tuple[float, float] = RELIST_S,
     ) -> None:
         self.name = name
         self.state: MemberState | None = None
@@ -119,6 +122,7 @@ class MemberWatch:
         self._lists = lists
         self._pulse_s = pulse_s
         self._pulse_timeout_s = pulse_timeout_s
+        self._relist_s = relist_s
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._kinds: frozenset[tuple[str, str, str]] = frozenset()
@@ -261,15 +265,17 @@ class MemberWatch:
             try:
                 if not version or began >= relist_at:
                     version = await self._list(connection, name, resource, selection)
-                    relist_at = loop.time() + jittered(*RELIST_S)
+                    relist_at = began + jittered(*self._relist_s)
                     self._pending.discard(name)
                     self._is_synced(session_failures)
                 timeout_s = max(SHORTEST_WATCH_S, min(jittered(*WATCH_S), relist_at - loop.time()))
-                async for notice in watches.events(resource, selection, since=version, timeout_s=timeout_s):
-                    version = notice.version or version
-                    failures.none()
-                    self._hear()
-                    self._notice(name, notice, resource)
+                with contextlib.suppress(TimeoutError):  # not every server ends a watch when it is asked to
+                    async with asyncio.timeout_at(max(relist_at, loop.time() + timeout_s)):
+                        async for notice in watches.events(resource, selection, since=version, timeout_s=timeout_s):
+                            version = notice.version or version
+                            failures.none()
+                            self._hear()
+                            self._notice(name, notice, resource)
                 self._counts["restarts"] += 1
                 if loop.time() - began < SHORTEST_WATCH_S:  # it ends watches at once: do not ask it all the time
                     await asyncio.sleep(SHORTEST_WATCH_S)
@@ -287,7 +293,8 @@ class MemberWatch:
                     _log.warning("%s: %s cannot be watched: %s", self.name, name, error.problem.what)
                     self._pending.discard(name)
                     self._is_synced(session_failures)
-                    await asyncio.sleep(jittered(*RELIST_S))
+                    version = ""  # what cannot be watched may still be listed
+                    await asyncio.sleep(jittered(*self._relist_s))
                     continue
                 if failures.count >= STREAM_FAILURES:
                     raise

@@ -17,7 +17,7 @@ from kadm.members.connection import Connection
 from kadm.members.record import write_record
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.record import Record
-from kadm.watch.member import MemberWatch
+from kadm.watch.member import RELIST_S, MemberWatch
 from kadm.watch.seen import Seen
 from tests.members.fake_member import FakeMember, a_cluster, always_json, run, serving, status
 
@@ -71,6 +71,7 @@ class Cluster:
     lists: int = 0
     watches: list[asyncio.Queue[bytes | None]] = field(default_factory=list)
     refuse: int = 0
+    refuse_watches: int = 0
 
     def __post_init__(self) -> None:
         resource = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["list", "watch"]}
@@ -85,6 +86,8 @@ class Cluster:
         if request.query.get("watch") != "true":
             self.lists += 1
             return web.json_response({"metadata": {"resourceVersion": "7"}, "items": self.listed})
+        if self.refuse_watches:
+            return status(self.refuse_watches, "No", "no")
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.watches.append(queue)
         response = web.StreamResponse()
@@ -121,7 +124,7 @@ class Scene:
 
 
 @asynccontextmanager
-async def watched(cluster: Cluster) -> AsyncIterator[Scene]:
+async def watched(cluster: Cluster, **options: Any) -> AsyncIterator[Scene]:
     cluster.fake.add("/api/v1/namespaces/kadm-system", {"metadata": {"name": "kadm-system"}})
     async with serving(cluster.fake), cluster.fake.connection(read_only=True) as connection:
         async with cluster.fake.connection() as writer:
@@ -132,9 +135,8 @@ async def watched(cluster: Cluster) -> AsyncIterator[Scene]:
             return connection
 
         told = Told()
-        watch = MemberWatch(
-            "shop", "eu", connect, told, set_id="x", lists=asyncio.Semaphore(4), pulse_s=0.1, pulse_timeout_s=0.1
-        )
+        options = {"lists": asyncio.Semaphore(4), "pulse_s": 0.1, "pulse_timeout_s": 0.1, **options}
+        watch = MemberWatch("shop", "eu", connect, told, set_id="x", **options)
         watch.want(KINDS, pods=False)
         task = asyncio.create_task(watch.run())
         try:
@@ -144,9 +146,9 @@ async def watched(cluster: Cluster) -> AsyncIterator[Scene]:
             await asyncio.wait([task])
 
 
-def scene(body: Callable[[Scene], Coroutine[Any, Any, None]], cluster: Cluster | None = None) -> None:
+def scene(body: Callable[[Scene], Coroutine[Any, Any, None]], cluster: Cluster | None = None, **options: Any) -> None:
     async def whole() -> None:
-        async with watched(cluster or Cluster()) as found:
+        async with watched(cluster or Cluster(), **options) as found:
             await body(found)
 
     run(whole())
@@ -191,6 +193,30 @@ def test_a_forgotten_version_costs_a_list_and_nothing_is_missed() -> None:
         assert (it.cluster.lists, it.watch.counts.expired, it.watch.reachable) == (2, 1, True)
 
     scene(body, Cluster(listed=[a_config("x", 7)]))
+
+
+SOON = (0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    "refuse_watches", [pytest.param(0, id="a watch that never ends"), pytest.param(403, id="no permission to watch")]
+)
+def test_whatever_its_watch_says_everything_is_listed_again(refuse_watches: int) -> None:
+    async def body(it: Scene) -> None:
+        await it.until(lambda: it.watch.synced)
+        it.cluster.listed = [a_config("y", 8)]
+        await it.until(lambda: it.told.heard[-1] == f"{KEY} different")
+        lists = it.cluster.lists
+        await it.until(lambda: it.cluster.lists > lists)
+        assert (it.told.heard, it.watch.reachable) == ([f"{KEY} new", "synced", f"{KEY} different"], True)
+
+    scene(body, Cluster(listed=[a_config("x", 7)], refuse_watches=refuse_watches), relist_s=SOON)
+
+
+def test_lists_are_ten_minutes_apart_at_most_and_do_not_come_at_once() -> None:
+    least_s, most_s = RELIST_S
+    assert most_s <= 600
+    assert least_s < most_s
 
 
 @pytest.mark.parametrize("code", [pytest.param(503, id="503"), pytest.param(401, id="401")])
