@@ -1,18 +1,29 @@
 """Situations before an apply that deletes, or must not: each brings one about in a small fleet.
 
-The fleet holds ConfigMaps ``a`` to ``e`` in a namespace of its own in one member. Those that make reads or writes fail
-need a sandbox.
+The fleet holds ConfigMaps ``a`` to ``e`` in a namespace of its own in one member, embedded or real.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import shutil
 
 import yaml
 
-from kadm.sandbox.faults import Fault
-from tests.e2e.small_fleet import EVERYWHERE, Obj, SmallFleet, annotated, config, deployment, namespace, small_fleet
+from tests.e2e.audit import Request
+from tests.e2e.faults import Fault
+from tests.e2e.small_fleet import (
+    EVERYWHERE,
+    Member,
+    Obj,
+    SmallFleet,
+    annotated,
+    config,
+    deployment,
+    namespace,
+    small_fleet,
+)
 
 NAMES = "abcde"
 
@@ -75,6 +86,37 @@ def its_label_is_gone(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet, "bcde"))
 
 
+def lists_stop_half_way(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    fleet.shared.fault("member1", Fault(mode="stall", path=r"/configmaps\?.*labelSelector"))
+
+
+def lists_are_limited_for_a_moment(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    fleet.shared.fault("member1", Fault(mode="status", status=429, path=r"/configmaps\?.*labelSelector", times=1))
+
+
+def undiscovered(member: Member, group_version: str) -> tuple[Fault, ...]:
+    """Faults by which the discovery of one group fails; there is no aggregated discovery then, for it is one answer."""
+    groups = json.dumps(member.send("GET", "/apis"))
+    return (
+        Fault(mode="status", status=200, body=groups, path=r"^/apis(\?|$)"),
+        Fault(mode="status", status=503, path=rf"^/apis/{group_version}(\?|$)"),
+    )
+
+
+def discovery_fails_for_what_stays(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet), deployment(fleet.name))
+    fleet.apply("--no-wait")
+    fleet.write(*configs(fleet, "bcde"), deployment(fleet.name))
+    fleet.shared.fault("member1", *undiscovered(fleet.member, "apps/v1"))
+
+
+def discovery_fails_for_what_leaves_with_it(fleet: SmallFleet) -> None:
+    discovery_fails_for_what_stays(fleet)
+    fleet.write(*configs(fleet, "bcde"))
+
+
 def discovery_fails(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet, "bcde"))
     fail(fleet, r"^/apis?(\?|$)", 503)
@@ -83,6 +125,22 @@ def discovery_fails(fleet: SmallFleet) -> None:
 def the_member_is_not_reached(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet, "bcde"))
     fleet.shared.fault("member1", Fault(mode="reset"))
+
+
+def nobody_is_let_in(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    fail(fleet, "", 401)
+
+
+def the_record_cannot_be_written(fleet: SmallFleet) -> None:
+    """What leaves is in it still, and what comes must be before it is made."""
+    fleet.write(config(fleet.name, "new"), *configs(fleet, "bcde"))
+    fail(fleet, rf"/configmaps/kadm-{fleet.name}\?", 403, methods=("PUT",))
+
+
+def the_lease_cannot_be_taken(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    fail(fleet, "/leases", 403, methods=("POST", "PUT"))
 
 
 def the_record_cannot_be_read(fleet: SmallFleet) -> None:
@@ -310,6 +368,30 @@ def its_successor_is_not_ready(fleet: SmallFleet) -> None:
 def the_member_refuses_the_deletion(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet, "bcde"))
     fail(fleet, rf"/namespaces/{fleet.name}/configmaps/a", 403, methods=("DELETE",))
+
+
+def the_deletion_fails_for_a_moment(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    a = rf"/namespaces/{fleet.name}/configmaps/a"
+    fleet.shared.fault("member1", Fault(mode="status", status=500, path=a, methods=("DELETE",), times=1))
+
+
+def the_answer_to_the_deletion_is_lost(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+    a = rf"/namespaces/{fleet.name}/configmaps/a"
+    fleet.shared.fault("member1", Fault(mode="stall", path=a, methods=("DELETE",)))
+
+
+def it_is_made_anew_when_it_is_deleted(fleet: SmallFleet) -> None:
+    fleet.write(*configs(fleet, "bcde"))
+
+    def meanwhile(request: Request, status: int | None) -> bool:
+        if request.method == "DELETE" and request.path.endswith("/configmaps/a") and status is None:
+            fleet.member.delete(config(fleet.name, "a"))
+            fleet.member.create(config(fleet.name, "a"))
+        return True
+
+    fleet.shared.audit.hook = meanwhile
 
 
 # Namespaces.

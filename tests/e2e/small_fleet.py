@@ -11,7 +11,7 @@ import json
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ import pytest
 import yaml
 
 from kadm.cli.main import main
-from kadm.sandbox.faults import Fault
 from kadm.sandbox.options import SandboxOptions
-from kadm.sandbox.process import down, inject, up
+from kadm.sandbox.process import down, up
 from tests.e2e.audit import Audit, audited
+from tests.e2e.faults import Fault
 from tests.e2e.running import Said
 
 Obj = dict[str, Any]
@@ -93,9 +93,8 @@ class Member:
 
 @dataclass
 class Shared:
-    """The members of a module, the audit in front of them, and the way past it. ``directory`` is their sandbox's."""
+    """The members of a module, the audit in front of them, and the way past it."""
 
-    directory: Path
     audit: Audit
     members: dict[str, Member]
     prefix: str = "f"
@@ -103,7 +102,8 @@ class Shared:
     fleets: int = 0
 
     def fault(self, member: str, *faults: Fault) -> None:
-        inject(self.directory, member, faults)
+        """Have a member show these faults to kadm, in place of those that it shows."""
+        self.audit.fault(member, *faults)
 
 
 @dataclass
@@ -149,8 +149,12 @@ class SmallFleet:
 
     def deleted(self) -> list[str]:
         """What DELETE requests the last apply sent, as ``plural/name``, sorted; its own lock aside."""
-        paths = [one.path for one in self.shared.audit.requests if one.method == "DELETE"]
-        return sorted("/".join(path.split("/")[-2:]) for path in paths if "/leases/" not in path)
+        return sorted(name for _, name in self.deleted_in_members())
+
+    def deleted_in_members(self) -> list[tuple[str, str]]:
+        """What DELETE requests the last apply sent, as member and ``plural/name``, sorted; its own locks aside."""
+        sent = [one for one in self.shared.audit.requests if one.method == "DELETE" and "/leases/" not in one.path]
+        return sorted((one.member, "/".join(one.path.split("/")[-2:])) for one in sent)
 
 
 @contextlib.contextmanager
@@ -174,11 +178,13 @@ def shared_members(running: Path, directory: Path, *, prefix: str = "f") -> Iter
     found = {one["name"]: Member(one["cluster"]["server"], tokens[users[one["name"]]]) for one in config["clusters"]}
     with audited(running, directory) as audit, pytest.MonkeyPatch.context() as patch:
         patch.setenv("KUBECONFIG", str(audit.kubeconfig))
-        yield Shared(running, audit, found, prefix)
+        yield Shared(audit, found, prefix)
 
 
-def small_fleet(shared: Shared, directory: Path, *, spec: Obj | None = None) -> SmallFleet:
-    """A new fleet on the shared sandbox's first member."""
+def small_fleet(
+    shared: Shared, directory: Path, *, spec: Obj | None = None, members: Sequence[str] = ("member1",)
+) -> SmallFleet:
+    """A new fleet on these of the shared members."""
     shared.fleets += 1
     name = f"{shared.prefix}{shared.fleets}"
     (directory / "clusters").mkdir(parents=True)
@@ -191,16 +197,17 @@ def small_fleet(shared: Shared, directory: Path, *, spec: Obj | None = None) -> 
         "metadata": {"name": name},
         "spec": {**defaults, **(spec or {})},
     }
-    cluster = {
-        "apiVersion": "core.kubeadmiral.io/v1alpha1",
-        "kind": "FederatedCluster",
-        "metadata": {"name": "member1"},
-        "spec": {"kubeconfig": {"context": "member1"}},
-    }
     (directory / "kadm.yaml").write_text(yaml.safe_dump(fleet), encoding="utf-8")
-    (directory / "clusters/member1.yaml").write_text(yaml.safe_dump(cluster), encoding="utf-8")
+    for member in members:
+        cluster = {
+            "apiVersion": "core.kubeadmiral.io/v1alpha1",
+            "kind": "FederatedCluster",
+            "metadata": {"name": member},
+            "spec": {"kubeconfig": {"context": member}},
+        }
+        (directory / f"clusters/{member}.yaml").write_text(yaml.safe_dump(cluster), encoding="utf-8")
     (directory / "policies/everywhere.yaml").write_text(EVERYWHERE, encoding="utf-8")
-    return SmallFleet(directory, name, shared, shared.members["member1"])
+    return SmallFleet(directory, name, shared, shared.members[members[0]])
 
 
 def place(obj: Obj, *, name: bool = True) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kadm.sandbox.faults import Fault
+from tests.e2e.faults import Fault
 from tests.e2e.small_fleet import Shared, SmallFleet, deployment, namespace, shared_sandbox, small_fleet
 
 pytestmark = pytest.mark.e2e

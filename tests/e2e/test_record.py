@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kadm.sandbox.faults import Fault
+from tests.e2e.faults import Fault
 from tests.e2e.small_fleet import Member, Shared, SmallFleet, config, deployment, namespace, shared_sandbox, small_fleet
 
 pytestmark = pytest.mark.e2e

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.running import Tools
+from tests.e2e.small_fleet import Shared, shared_members
 from tests.real.binaries import NoControlPlane
-from tests.real.fleet import Fleet
+from tests.real.fleet import Fleet, sweep
 from tests.real.members import Members, Sort, real, sandbox
 
 MakeFleet = Callable[..., Fleet]
@@ -53,6 +55,15 @@ def members_of(run_directory: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def members(request: pytest.FixtureRequest, members_of: Get) -> Members:
     """Embedded members, and real ones."""
     return members_of(request.param)
+
+
+@pytest.fixture(scope="module")
+def shared(members: Members, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """The members behind an audit, for small fleets whose names nobody else has."""
+    prefix = f"s{secrets.token_hex(3)}f"
+    with shared_members(members.directory, tmp_path_factory.mktemp("audited"), prefix=prefix) as found:
+        yield found
+    sweep(members, prefix)
 
 
 @pytest.fixture

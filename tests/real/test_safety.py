@@ -7,22 +7,20 @@ somebody else taken without a word.
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.e2e import situations
 from tests.e2e.audit import audited
 from tests.e2e.canary import shown
 from tests.e2e.limited import READS, limited
 from tests.e2e.meanwhile import applying, until_it_waits, wait_until
 from tests.e2e.running import Tools
-from tests.e2e.situations import configs, deletes
+from tests.e2e.situations import configs
 from tests.e2e.small_fleet import (
     Obj,
     Shared,
@@ -31,11 +29,10 @@ from tests.e2e.small_fleet import (
     config,
     deployment,
     namespace,
-    shared_members,
     small_fleet,
 )
 from tests.real.conftest import MakeFleet
-from tests.real.fleet import Fleet, sweep
+from tests.real.fleet import Fleet
 from tests.real.members import Members
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.timeout(600)]
@@ -48,15 +45,6 @@ SCALER_IS_RECORDED_SINCE = (1, 22)
 UNVERIFIED = "unverified (no permission to patch)"
 NOWHERE = {"nodeSelector": {"nowhere": "true"}}
 """A pod that no node takes is never ready."""
-
-
-@pytest.fixture(scope="module")
-def shared(members: Members, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """The members behind an audit, for small fleets whose names nobody else has."""
-    prefix = f"s{secrets.token_hex(3)}f"
-    with shared_members(members.directory, tmp_path_factory.mktemp("safety"), prefix=prefix) as found:
-        yield found
-    sweep(members, prefix)
 
 
 @pytest.fixture
@@ -290,86 +278,6 @@ def test_the_replicas_of_an_autoscaled_workload_are_left(small: SmallFleet) -> N
 
 
 # Deletions.
-
-
-ALLOW_9 = ("--allow-deletes", "9")
-
-
-@pytest.mark.parametrize(
-    ("arrange", "flags", "want", "says"),
-    [
-        pytest.param(situations.the_repository_is_empty, (), [], "--allow-empty", id="an empty repository"),
-        pytest.param(
-            situations.the_record_is_lost,
-            ("--adopt-all",),
-            [],
-            "kadm record rebuild member1",
-            id="the record is lost",
-        ),
-        pytest.param(situations.somebody_elses_has_the_label, (), [], "No changes", id="somebody else's has our label"),
-        pytest.param(
-            situations.one_was_made_anew_by_somebody, (), [], "No changes", id="another object of the same name"
-        ),
-        pytest.param(
-            situations.that_was_there_before, (), deletes("z"), "1 to delete, 1 to release", id="an adopted namespace"
-        ),
-        pytest.param(
-            situations.with_a_foreign_object,
-            ALLOW_9,
-            deletes("a", "b"),
-            "it still holds ConfigMap/theirs (to permit it: --allow-namespace-deletes)",
-            id="a namespace with foreign content",
-        ),
-        pytest.param(
-            situations.with_workloads,
-            ALLOW_9,
-            [*deletes("a", "b"), "deployments/web", "namespaces/NS"],
-            "Applied 4 changes",
-            id="a namespace with what controllers made",
-        ),
-        pytest.param(
-            situations.a_crd_with_foreign_objects_leaves,
-            (),
-            [],
-            "it still holds Thing/t (to permit it: --allow-crd-deletes)",
-            id="a CRD with instances",
-        ),
-        pytest.param(
-            situations.a_crd_leaves_with_its_objects,
-            (),
-            ["customresourcedefinitions/CRD", "things/t"],
-            "Applied 2 changes",
-            id="a CRD and its own instances",
-        ),
-        pytest.param(situations.the_directory_is_another, (), [], "No changes", id="the directory is renamed"),
-        pytest.param(situations.one_is_protected, (), deletes("b"), "--allow-protected", id="protected"),
-        pytest.param(situations.four_leave, (), [], "--allow-deletes 4", id="more than the budget"),
-        pytest.param(
-            situations.two_leave, ("--target", "cm/b"), deletes("b"), "Applied 1 change", id="--target narrows it"
-        ),
-        pytest.param(situations.a_file_is_broken, (), [], "no valid YAML", id="a file is broken"),
-        pytest.param(
-            situations.an_override_fails_in_the_same_namespace,
-            (),
-            [],
-            "something in the same namespace is frozen",
-            id="an override fails",
-        ),
-    ],
-)
-def test_deletions(
-    small: SmallFleet, arrange: Callable[[SmallFleet], Any], flags: tuple[str, ...], want: list[str], says: str
-) -> None:
-    small.write(*configs(small))
-    small.apply()
-    arrange(small)
-    small.shared.audit.clear()
-    said = small.kadm("apply", "--yes", *flags, code=None)
-    assert says in said.out + said.err, said
-    names = {"NS": small.name, "CRD": f"things.{small.name}.example.com"}
-    assert small.deleted() == sorted(
-        f"{plural}/{names.get(name, name)}" for plural, _, name in (one.partition("/") for one in want)
-    )
 
 
 def test_nothing_is_deleted_where_a_list_is_refused(

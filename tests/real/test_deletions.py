@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from tests.e2e.audit import everything
 from tests.e2e.situations import (
     NAMES,
     a_child_has_the_label,
@@ -29,17 +31,23 @@ from tests.e2e.situations import (
     configs,
     deletes,
     discovery_fails,
+    discovery_fails_for_what_leaves_with_it,
+    discovery_fails_for_what_stays,
     four_leave,
+    it_is_made_anew_when_it_is_deleted,
     its_label_is_gone,
     its_label_is_gone_and_it_cannot_be_read,
     its_namespace_leaves,
     its_successor_is_not_ready,
     its_successor_is_refused,
     lists_are_cut_off,
+    lists_are_limited_for_a_moment,
     lists_are_refused,
     lists_fail,
+    lists_stop_half_way,
     no_deletion_is_allowed,
     no_policy_places_it_here_any_more,
+    nobody_is_let_in,
     one_is_an_orphan,
     one_is_being_deleted,
     one_is_gone_already,
@@ -52,13 +60,17 @@ from tests.e2e.situations import (
     one_was_made_anew_by_somebody,
     somebody_elses_has_the_label,
     that_was_there_before,
+    the_answer_to_the_deletion_is_lost,
+    the_deletion_fails_for_a_moment,
     the_directory_is_another,
     the_directory_is_gone,
     the_file_is_another,
+    the_lease_cannot_be_taken,
     the_member_is_not_reached,
     the_member_refuses_the_deletion,
     the_policy_is_another,
     the_record_cannot_be_read,
+    the_record_cannot_be_written,
     the_record_is_damaged,
     the_record_is_lost,
     the_record_is_of_another_cluster,
@@ -73,22 +85,9 @@ from tests.e2e.situations import (
     with_workloads,
     writes_are_suspended,
 )
-from tests.e2e.small_fleet import (
-    Shared,
-    SmallFleet,
-    annotated,
-    config,
-    shared_sandbox,
-    small_fleet,
-)
+from tests.e2e.small_fleet import EVERYWHERE, Obj, Shared, SmallFleet, annotated, config, small_fleet
 
-pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    with shared_sandbox(tmp_path_factory.mktemp("deletions")) as found:
-        yield found
+pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
 
 @pytest.fixture
@@ -98,10 +97,13 @@ def fleet(shared: Shared, tmp_path: Path) -> Iterator[SmallFleet]:
     fleet.apply()
     yield fleet
     shared.fault("member1")
+    shared.audit.hook = everything
 
 
 ALL = deletes(*NAMES)
 ALLOW_9 = ["--allow-deletes", "9"]
+MEMBERS = ("member1", "member2", "member3")
+PATIENCE = ["--request-timeout", "3"]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,10 @@ ALLOW_9 = ["--allow-deletes", "9"]
         pytest.param(lists_are_refused, [], [], "read forbidden (403 Forbidden)", id="a list is refused"),
         pytest.param(lists_fail, [], [], "the member failed to read (500 InternalError)", id="a list fails"),
         pytest.param(lists_are_cut_off, [], [], "the answer is not what an API server sends", id="a list is cut off"),
+        pytest.param(lists_stop_half_way, PATIENCE, [], "no answer within 3 s", id="a list stops half-way"),
+        pytest.param(
+            lists_are_limited_for_a_moment, [], deletes("a"), "Applied 1 change", id="a list is limited for a moment"
+        ),
         pytest.param(
             another_kind_is_unread,
             [],
@@ -130,8 +136,21 @@ ALLOW_9 = ["--allow-deletes", "9"]
             discovery_fails, [], [], "the member is not available (503 ServiceUnavailable)", id="discovery fails"
         ),
         pytest.param(
-            the_member_is_not_reached, [], [], "the member failed to read (500)", id="the member is not reached"
+            discovery_fails_for_what_stays,
+            [],
+            [],
+            "discovery of apps/v1 failed",
+            id="the kind of something that stays is not discovered",
         ),
+        pytest.param(
+            discovery_fails_for_what_leaves_with_it,
+            [],
+            [],
+            "discovery of apps/v1 failed",
+            id="the kind of something that leaves too is not discovered",
+        ),
+        pytest.param(nobody_is_let_in, [], [], "not authenticated (401 Unauthorized)", id="nobody is let in"),
+        pytest.param(the_member_is_not_reached, [], [], "the connection broke off", id="the member is not reached"),
         pytest.param(
             the_record_cannot_be_read,
             [],
@@ -141,6 +160,12 @@ ALLOW_9 = ["--allow-deletes", "9"]
         ),
         pytest.param(
             the_record_may_not_be_read, [], [], "read forbidden (403 Forbidden)", id="the record may not be read"
+        ),
+        pytest.param(
+            the_record_cannot_be_written, [], [], "write forbidden (403 Forbidden)", id="the record cannot be written"
+        ),
+        pytest.param(
+            the_lease_cannot_be_taken, [], [], "write forbidden (403 Forbidden)", id="the Lease cannot be taken"
         ),
         pytest.param(the_record_is_damaged, [], [], "kadm's record is damaged", id="the record is damaged"),
         pytest.param(the_record_is_lost, [], [], "kadm record rebuild member1", id="the record is lost"),
@@ -255,6 +280,27 @@ ALLOW_9 = ["--allow-deletes", "9"]
             deletes("a"),
             "write forbidden (403 Forbidden)",
             id="the member refuses, once",
+        ),
+        pytest.param(
+            the_deletion_fails_for_a_moment,
+            [],
+            deletes("a", "a"),
+            "Applied 1 change",
+            id="the member fails for a moment: asked again",
+        ),
+        pytest.param(
+            the_answer_to_the_deletion_is_lost,
+            PATIENCE,
+            deletes("a"),
+            "no answer within 3 s",
+            id="the member's answer is lost",
+        ),
+        pytest.param(
+            it_is_made_anew_when_it_is_deleted,
+            [],
+            deletes("a"),
+            "it changed since it was planned",
+            id="made anew since the plan",
         ),
         pytest.param(another_fleet_drops_to_nothing, [], [], "No changes", id="another fleet's deletions"),
         # namespaces
@@ -383,6 +429,93 @@ def test_a_deletion_carries_the_uid_and_what_goes_with_it(fleet: SmallFleet) -> 
     fleet.apply()
     (sent,) = (one for one in fleet.shared.audit.requests if one.method == "DELETE" and "/leases/" not in one.path)
     assert (sent.body["preconditions"], sent.body["propagationPolicy"]) == ({"uid": uid}, "Background")
+
+
+def test_what_was_made_anew_since_the_plan_stays(fleet: SmallFleet) -> None:
+    it_is_made_anew_when_it_is_deleted(fleet)
+    fleet.apply(code=1)
+    fleet.shared.audit.hook = everything
+    assert fleet.member.get(config(fleet.name, "a")) is not None
+    fleet.apply()
+    assert fleet.deleted() == [], "it is somebody else's now"
+
+
+def test_a_deletion_whose_answer_was_lost_is_not_sent_again(fleet: SmallFleet) -> None:
+    the_answer_to_the_deletion_is_lost(fleet)
+    fleet.apply(*PATIENCE, code=4)
+    fleet.shared.fault("member1")
+    fleet.apply()
+    assert fleet.deleted() == []
+
+
+@pytest.fixture
+def three(shared: Shared, tmp_path: Path) -> SmallFleet:
+    """A fleet of three members: ``a`` to ``e`` are in the first alone, ``p`` to ``v`` in all of them."""
+    found = small_fleet(shared, tmp_path / "fleet", members=MEMBERS)
+    policy = yaml.safe_load(EVERYWHERE)
+    policy["metadata"]["name"] = "first"
+    policy["spec"]["placement"] = [{"cluster": "member1"}]
+    found.write(policy, path="policies/first.yaml")
+    found.write(*first_alone(found), *configs(found, "pqrstuv"))
+    found.apply()
+    return found
+
+
+def first_alone(fleet: SmallFleet) -> list[Obj]:
+    """``a`` to ``e``, bound to the policy for the first member."""
+    objects = configs(fleet)
+    for obj in objects:
+        obj["metadata"]["labels"] = {"kubeadmiral.io/cluster-propagation-policy-name": "first"}
+    return objects
+
+
+HELD_HERE = "6 deletions in this member, 3 allowed, 20% of its 13 objects"
+HELD_EVERYWHERE = "8 deletions in all members, 7 allowed, 20% of what each holds"
+
+
+def test_too_many_deletions_in_all_are_held_back_everywhere(three: SmallFleet, tmp_path: Path) -> None:
+    """``a`` to ``e`` leave the first member, which is too much there; ``p``, which leaves all, would pass elsewhere."""
+    three.write(*configs(three, "qrstuv"))
+    saved = tmp_path / "plan.json"
+    plan = three.plan("--out", str(saved))
+    held = {(one["cluster"], one["name"]): (one["why"], one["flag"]) for one in plan["held"]}
+    assert held == {
+        **{("member1", name): (HELD_HERE, "--allow-deletes 6") for name in "abcdep"},
+        **{(member, "p"): (HELD_EVERYWHERE, "--allow-deletes 1") for member in MEMBERS[1:]},
+    }
+    for told in (three.kadm("plan").out, three.kadm("show", str(saved)).out, three.kadm("plan", "-o", "markdown").out):
+        text = told.replace("`", "")
+        assert f"member2, member3: {HELD_EVERYWHERE} (to permit it: --allow-deletes 1)" in text, told
+    for command in (["apply", str(saved)], ["apply", "--yes"], ["watch", "--once", "--state-dir", str(tmp_path / "s")]):
+        three.shared.audit.clear()
+        said = three.kadm(*command, code=1)
+        assert HELD_EVERYWHERE in said.out + said.err, said
+        assert three.deleted_in_members() == []
+    three.apply("--allow-deletes", "1", code=1)
+    assert three.deleted_in_members() == [("member2", "configmaps/p"), ("member3", "configmaps/p")]
+    three.apply("--allow-deletes", "6")
+    assert three.deleted_in_members() == [("member1", name) for name in deletes(*"abcdep")]
+
+
+def test_an_object_may_leave_all_members(three: SmallFleet) -> None:
+    three.write(*first_alone(three), *configs(three, "qrstuv"))
+    three.apply()
+    assert three.deleted_in_members() == [(member, "configmaps/p") for member in MEMBERS]
+
+
+def test_a_total_of_deletions(three: SmallFleet) -> None:
+    file = three.root / "kadm.yaml"
+    fleet_file = yaml.safe_load(file.read_text())
+    fleet_file["spec"]["deletions"] = {"total": 2}
+    file.write_text(yaml.safe_dump(fleet_file))
+    three.write(*first_alone(three), *configs(three, "qrstuv"))
+    assert {(one["why"], one["flag"]) for one in three.plan()["held"]} == {
+        ("3 deletions in all members, 2 allowed", "--allow-deletes 1")
+    }
+    three.apply(code=1)
+    assert three.deleted_in_members() == []
+    three.apply("--allow-deletes", "1")
+    assert three.deleted_in_members() == [(member, "configmaps/p") for member in MEMBERS]
 
 
 @pytest.mark.parametrize("flags", [[], ["-o", "json"]], ids=["text", "json"])
