@@ -102,7 +102,7 @@ class Daemon:
             self._trail,
             self._tally,
             leave_drift=options.drift == "report",
-            pause=kept.pause,
+            stood=kept.rollout,
             on_plan=self._on_plan,
             touched=self._showing.some,
         )
@@ -119,7 +119,7 @@ class Daemon:
         self._ill: frozenset[str] = frozenset()
         self._saved = self._trail.number
         self._saved_s = 0.0
-        self._saved_pause = kept.pause
+        self._saved_rollout = kept.rollout
         self._unsaved = ""
         self._group: asyncio.TaskGroup | None = None
         self.board = Board(self._snapshot(1), self._showing.native)
@@ -344,7 +344,7 @@ class Daemon:
             began_s = loop.time()
             done = await self._round(reasons)
             self._tally.took(loop.time() - began_s)
-            if self._planning.pause != self._saved_pause:
+            if self._planning.stands != self._saved_rollout:
                 self._save()
             self._migrator.touch_all()
             self._showing.rest()
@@ -428,13 +428,13 @@ class Daemon:
             self._save()
 
     def _save(self) -> None:
-        number, kept = self._trail.number, Kept(events=self._trail.events, pause=self._planning.pause)
+        number, kept = self._trail.number, Kept(events=self._trail.events, rollout=self._planning.stands)
         try:
             self._store.save(kept)
         except OSError as error:
             why = error.strerror or str(error)
         else:
-            why, self._saved, self._saved_pause = "", number, kept.pause
+            why, self._saved, self._saved_rollout = "", number, kept.rollout
         if why != self._unsaved:
             self._unsaved = why
             self._files_told(str(self._store.directory), why)

@@ -22,7 +22,7 @@ from kadm.model.report import Report
 from kadm.model.repository import Repo
 from kadm.pipeline import Choices
 from kadm.watch.outcome import Drifted, drifted, held_views, plan_view, unfinished
-from kadm.watch.rollout import Pause, behind, shown_by_records
+from kadm.watch.rollout import Pause, Stood, behind, shown_by_records
 from kadm.watch.state import HeldView, PlanView
 from kadm.watch.tally import Tally
 from kadm.watch.trail import Trail, time_text
@@ -52,7 +52,7 @@ class Round(Struct, frozen=True, kw_only=True):
 
 class Planning:
     """The plans of one daemon. ``planned`` is the last one, ``view`` the same in short; ``held`` is not done by itself,
-    ``moving`` are moves that go on, ``pause`` is where the rollout stands, at first where it stood when the daemon
+    ``moving`` are moves that go on, ``stands`` is where the rollout stands, at first where it stood when the daemon
     ended. ``on_plan`` is given each plan, ``touched`` the objects about which something changed."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Planning:
         tally: Tally,
         *,
         leave_drift: bool,
-        pause: Pause | None,
+        stood: Stood,
         on_plan: Callable[[Planned], None],
         touched: Callable[[Collection[ObjectKey]], None],
     ) -> None:
@@ -77,8 +77,9 @@ class Planning:
         self._on_plan = on_plan
         self._touched = touched
         self._failures: set[tuple[str, ObjectKey, str]] = set()
-        self.pause = pause
-        self._carried_out: str | None = None
+        self.pause = stood.pause
+        self._through = stood.through
+        self._carried_out = stood.through
         self._unchanged: Unchanged = {}
         self._stop = Stop()
         self._ending = False
@@ -89,6 +90,11 @@ class Planning:
     def busy(self) -> bool:
         """Whether something is planned or applied."""
         return not self._idle.is_set()
+
+    @property
+    def stands(self) -> Stood:
+        """Where the rollout stands: to be kept for the next run."""
+        return Stood(pause=self.pause, through=self._through)
 
     def decision(self, key: ObjectKey) -> Decision | None:
         """The last one about an object, None before the first."""
@@ -161,6 +167,8 @@ class Planning:
             return Round(clean=answered, planning_s=planning_s)
         self._pauses(planned, report, paused_after)
         clean, changed = self._take_report(planned, report)
+        if clean and answered and self.pause is None:
+            self._through = planned.plan.commit
         return Round(clean=clean and answered, changed=changed, planning_s=planning_s)
 
     def _take(self, planned: Planned, reasons: tuple[str, ...]) -> None:

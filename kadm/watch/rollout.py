@@ -22,6 +22,14 @@ class Pause(Struct, frozen=True, kw_only=True):
     members: tuple[str, ...]
 
 
+class Stood(Struct, frozen=True, kw_only=True):
+    """What a daemon keeps of a rollout. ``through`` is the commit that it carried out to the end last: what changes of
+    that one later waits at no pause. Empty: none is known."""
+
+    pause: Pause | None = None
+    through: str = ""
+
+
 def shown_by_records(planned: Planned) -> Pause | None:
     """The pause at which the rollout of this commit stands, by what members hold; None where it stands at none.
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from kadm.errors import UsageError
-from kadm.watch.rollout import Pause
+from kadm.watch.rollout import Stood
 from kadm.watch.state import WatchEvent
 
 STATE_FORMAT = 1
@@ -22,7 +22,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     """What is kept from one run to the next: the trail of events, oldest first, and where the rollout stands."""
 
     events: tuple[WatchEvent, ...] = ()
-    pause: Pause | None = None
+    rollout: Stood = Stood()
     format: int = STATE_FORMAT
 
 
