@@ -51,7 +51,7 @@ async def status_of(console: Console, query: StatusQuery, output: StatusOutput) 
         case StatusOutput.TEXT | StatusOutput.WIDE:
             show_table(console, found, wide=output is StatusOutput.WIDE)
     console.problems([*found.suspended, *found.unread.values()])
-    return exit_code(partial=bool(found.unread))
+    return exit_code(partial=found.partial)
 
 
 def show_table(console: Console, found: FleetStatus, *, wide: bool) -> None:

@@ -54,3 +54,10 @@ class FleetStatus(Struct, frozen=True, kw_only=True):
     workloads: tuple[WorkloadStatus, ...] = ()
     unread: Mapping[str, Problem] = {}
     suspended: tuple[Problem, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether a member could not be read, or a workload in one that was."""
+        return bool(self.unread) or any(
+            one.health.code == "Unknown" for workload in self.workloads for one in workload.members
+        )
