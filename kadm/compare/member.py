@@ -12,6 +12,7 @@ from kadm.compare.desired_object import SUSPEND, after_what, compare_desired, is
 from kadm.compare.findings import Findings, MemberComparison, Terms
 from kadm.compare.finished import has_finished
 from kadm.compare.standing import kept_out, standing
+from kadm.model.applyset import other_set
 from kadm.model.desired import DesiredMember, DesiredObject
 from kadm.model.live import DryRun, LiveMember
 from kadm.model.objects import ObjectKey
@@ -116,6 +117,9 @@ def _compare_leaving(found: Findings, entry: RecordedObject, live: LiveMember, t
         found.frozen[key] = FROZEN_NAMESPACE
         return
     keeps = entry.keep or key in terms.released
+    note = "annotation orphan: all" if stands == "created" and keeps else ""
+    if taken_by := other_set(there, terms.set_id):
+        keeps, note = True, f"it is in ApplySet {taken_by} now"
     found.changes.append(
         Change(
             cluster=terms.member,
@@ -123,6 +127,6 @@ def _compare_leaving(found: Findings, entry: RecordedObject, live: LiveMember, t
             version=entry.version,
             action="delete" if stands == "created" and not keeps else "release",
             uid=there["metadata"].get("uid", ""),
-            note="annotation orphan: all" if stands == "created" and keeps else "",
+            note=note,
         )
     )

@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kadm.compare.ownership import created_by
+from kadm.model.applyset import other_set
 from kadm.model.objects import JsonObject
 from kadm.model.record import RecordedObject
 
@@ -46,9 +47,8 @@ def marked_by_another(live: JsonObject, set_id: str) -> Mark | None:
     """Who else manages the object, if anybody: it is never adopted silently (design, section 7)."""
     metadata = live["metadata"]
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    other_set = labels.get("applyset.kubernetes.io/part-of", "")
-    if other_set and other_set != set_id:
-        return Mark(f"ApplySet {other_set}", other_set)
+    if other := other_set(live, set_id):
+        return Mark(f"ApplySet {other}", other)
     if release := annotations.get("meta.helm.sh/release-name"):
         return Mark(f"Helm release {release}", "helm", ("helm", "Helm"))
     if "argocd.argoproj.io/tracking-id" in annotations or "argocd.argoproj.io/instance" in labels:

@@ -14,7 +14,7 @@ from kadm.compare import REPAIR_MANAGER, generation_of, goes_when_finished, not_
 from kadm.compare.ownership import created_by
 from kadm.errors import MemberRefused, Problem
 from kadm.members.connection import Connection
-from kadm.members.release import release
+from kadm.members.release import release_operations
 from kadm.members.resources import Applied, delete, get, json_patch, server_side_apply
 from kadm.model.applyset import with_membership
 from kadm.model.objects import JsonObject
@@ -77,7 +77,7 @@ async def write(
         case "release":
             live = await get(connection, resource, change.key.namespace, change.key.name)
             if live is not None and live["metadata"]["uid"] == change.uid:
-                await release(connection, resource, live, manager=manager)
+                await _patched(connection, resource, change, live, lambda now: release_operations(now, manager, set_id))
             return Written()
         case _:
             assert_never(change.action)

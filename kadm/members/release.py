@@ -11,15 +11,15 @@ from kadm.model.observation import ApiResource
 RELEASE_MANAGER = "kadm-repair"
 
 
-def release_operations(live: JsonObject, manager: str) -> list[JsonObject]:
-    """The JSON patch (RFC 6902) that takes kadm's label and ``manager``'s apply entries off a live object.
+def release_operations(live: JsonObject, manager: str, set_id: str) -> list[JsonObject]:
+    """The JSON patch (RFC 6902) that takes the set's label and ``manager``'s apply entries off a live object.
 
     It holds the object's resourceVersion, so that one that changed meanwhile is a 409. Empty where nothing of kadm is
     on the object. Never an apply of less: that would wipe what nobody else owns (design, section 5).
     """
     metadata = live["metadata"]
     operations: list[JsonObject] = []
-    if PART_OF in (metadata.get("labels") or {}):
+    if (metadata.get("labels") or {}).get(PART_OF) == set_id:
         operations.append({"op": "remove", "path": f"/metadata/labels/{PART_OF.replace('/', '~1')}"})
     entries = metadata.get("managedFields") or []
     kept = [entry for entry in entries if (entry.get("manager"), entry.get("operation")) != (manager, "Apply")]
@@ -32,12 +32,14 @@ def release_operations(live: JsonObject, manager: str) -> list[JsonObject]:
     return [*operations, fence]
 
 
-async def release(connection: Connection, resource: ApiResource, live: JsonObject, *, manager: str) -> bool:
+async def release(
+    connection: Connection, resource: ApiResource, live: JsonObject, *, manager: str, set_id: str
+) -> bool:
     """Release a live object; False where nothing of kadm was on it.
 
     Raises MemberRefused: 409 where it changed since ``live`` was read, 404 where it is gone.
     """
-    operations = release_operations(live, manager)
+    operations = release_operations(live, manager, set_id)
     if operations:
         metadata = live["metadata"]
         await resources.json_patch(

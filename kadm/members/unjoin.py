@@ -21,7 +21,7 @@ from kadm.members.record import delete_record, record_name
 from kadm.members.release import release
 from kadm.members.stamps import delete_stamps
 from kadm.members.together import together
-from kadm.model.applyset import PART_OF, applyset_id
+from kadm.model.applyset import PART_OF, applyset_id, other_set
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.observation import ApiResource, MemberState
 from kadm.model.record import RecordedObject
@@ -172,7 +172,7 @@ class _Leave:
             await resources.delete(self._connection, resource, key.namespace, key.name, uid=uid)
             self.deleted.add(key)
             return
-        await release(self._connection, resource, live, manager=self._manager)
+        await release(self._connection, resource, live, manager=self._manager, set_id=self._set_id)
         self.released.add(key)
         if why_kept:
             self.kept[key] = why_kept
@@ -184,6 +184,8 @@ class _Leave:
             return "it existed before kadm"
         if not entry.uid:
             return "it is not certain that kadm created it"
+        if other := other_set(live, self._set_id):
+            return f"it is in ApplySet {other} now"
         if (live["metadata"].get("annotations") or {}).get(_PROTECT) == "true":
             return f"it is marked {_PROTECT}"
         if (key.group, key.kind) == ("", "PersistentVolumeClaim"):

@@ -21,6 +21,12 @@ def applyset_id(record_name: str) -> str:
     return f"applyset-{digest}-v1"
 
 
+def other_set(live: JsonObject, set_id: str) -> str:
+    """The id of the set that claims the object instead of this one; empty where none does."""
+    labelled: str = (live["metadata"].get("labels") or {}).get(PART_OF) or ""
+    return labelled if labelled != set_id else ""
+
+
 def with_membership(obj: JsonObject, set_id: str) -> JsonObject:
     """The object as it is sent: with the set's label. The given one is not changed."""
     metadata = obj["metadata"]

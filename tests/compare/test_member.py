@@ -194,6 +194,12 @@ def test_what_left_the_repository(there: tuple[JsonObject, ...], origin: str, wa
     assert actions(found) == want
 
 
+def test_what_another_set_has_taken_over_is_not_deleted() -> None:
+    theirs = live(a_config(labels={PART_OF: "applyset-other-v1"}), managers=(OWN,))
+    found = compare(there=(theirs,), record=RECORD)
+    assert [(one.action, one.note) for one in found.changes] == [("release", "it is in ApplySet applyset-other-v1 now")]
+
+
 def test_nothing_is_deleted_beside_a_frozen_object() -> None:
     frozen = {ObjectKey("apps", "Deployment", "shop", "web"): "its policy is missing"}
     found = compare(there=(OURS,), record=RECORD, frozen=frozen)

@@ -320,3 +320,19 @@ def test_published_manifests(fleet: SmallFleet, shared_data: Path, name: str) ->
     fleet.apply("--adopt-all", "--no-wait")
     assert [fleet.member.get(obj).get("spec") for obj in objects] == before
     assert fleet.plan("--detailed-exitcode")["summary"]["unchanged"] == len(objects) + 1
+
+
+def test_what_another_fleet_has_taken_over_is_left_to_it(shared: Shared, fleet: SmallFleet, tmp_path: Path) -> None:
+    wanted, stays = config(fleet.name), config(fleet.name, "stays")
+    fleet.write(wanted, stays)
+    fleet.apply("--adopt-all")
+    other = small_fleet(shared, tmp_path / "other")
+    other.write(wanted)
+    (flag,) = {one["flag"] for one in other.plan(code=None)["held"]}
+    other.apply(*flag.split(), "--take-over", f"kadm-{fleet.name}")
+    fleet.write(stays)
+    changes = {one["name"]: one for one in fleet.plan()["changes"]}
+    assert (changes["c"]["action"], changes["c"]["note"].partition(" applyset-")[0]) == ("release", "it is in ApplySet")
+    fleet.apply(code=1)  # their namespace is the other fleet's now, too
+    assert (fleet.deleted(), managers(fleet.member.get(wanted))) == ([], [f"kadm-{other.name}"])
+    assert other.plan("--detailed-exitcode")["changes"] == []

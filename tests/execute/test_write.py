@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from kadm.execute.write import write
+from kadm.model.applyset import PART_OF
 from kadm.model.desired import DesiredObject
 from kadm.model.objects import JsonObject, key_of
 from kadm.model.observation import ApiResource
@@ -36,6 +38,31 @@ def going() -> web.Response:
 
 def gone() -> web.Response:
     return status(404, "NotFound")
+
+
+def test_what_is_released_may_be_busy() -> None:
+    """Its status is written between the read and the patch: the patch is made anew."""
+    member = FakeMember()
+    fields = {"labels": {PART_OF: "set"}, "managedFields": [{"manager": "kadm-shop", "operation": "Apply"}]}
+    member.add(PATH, {**CONFIG, "metadata": {**CONFIG["metadata"], "uid": "u", **fields}})
+    busy = iter([True, False])
+
+    async def patch(request: web.Request) -> web.StreamResponse:
+        if next(busy):
+            member.add(PATH, member.objects[PATH])
+        return member._store(request)
+
+    member.answers["PATCH", PATH] = patch
+
+    async def body() -> JsonObject:
+        async with serving(member), member.connection() as connection:
+            change = replace(RECREATE, action="release", desired=None, uid="u")
+            await write(connection, CONFIG_MAPS, change, manager="kadm-shop", set_id="set")
+            after: JsonObject = member.objects[PATH]["metadata"]
+            return after
+
+    after = run(body())
+    assert (after["labels"], after["managedFields"]) == ({}, [{}])
 
 
 def sent(member: FakeMember) -> list[str]:
