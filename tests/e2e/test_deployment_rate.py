@@ -169,7 +169,7 @@ def workloads(ground: Ground) -> list[tuple[str, int, int]]:
     seed = random.Random(SEED)
     whole_m = sum(sum(size.nodes_m) for size in ground.sizes.values())
     left_m = int(whole_m * ASKED_FOR) - sum(size.taken_m for size in ground.sizes.values())
-    found = []
+    found: list[tuple[str, int, int]] = []
     while left_m >= min(REQUESTS_M):
         cpu_m = seed.choice([one for one in REQUESTS_M if one <= left_m])
         replicas = min(seed.randint(*REPLICAS), left_m // cpu_m)
