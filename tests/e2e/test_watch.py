@@ -246,6 +246,33 @@ def test_a_pause_of_a_rollout_outlives_the_daemon(fleet: Fleet, tools: Tools, st
         daemon.wait_until(lambda: values(tools) == ["second"] * 3, "behind a pause that is over, all is as ever")
 
 
+CANARY = """\
+apiVersion: core.kubeadmiral.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: canary}
+spec: {schedulingMode: Duplicate, placement: [{cluster: member1}]}
+"""
+
+
+def test_what_comes_after_a_rollout_waits_at_none_of_its_pauses(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
+    label = "{name: d, labels: {kubeadmiral.io/cluster-propagation-policy-name: canary}}"
+    files = {"manifests/d.yaml": config("old").replace("{name: c}", label), "policies/canary.yaml": CANARY}
+    root = fleet({"manifests/c.yaml": config("x"), **files})
+    inject(sandbox, "member3", [Fault(mode="refuse")])
+    tools.kadm("-C", root, "apply", "--yes", code=4)
+    (root / "kadm.yaml").write_text(ROLLOUT)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root, d=config("new").replace("{name: c}", label))
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        daemon.wait_until_settled()
+        assert tools.get("member1", "configmap/d")["data"]["v"] == "new", "the one wave that the commit changes"
+    inject(sandbox, "member3", [])
+    with watching(tools, "--repo", root, "--interval", "1s") as daemon:
+        daemon.wait_until(lambda: tools.kubectl("member3", "get", "configmap/c", code=None).code == 0)
+        assert daemon.of("held") == []
+
+
 def test_a_pause_that_an_apply_came_to_is_kept(fleet: Fleet, tools: Tools) -> None:
     root = fleet({"manifests/c.yaml": config("first"), "kadm.yaml": ROLLOUT})
     git(root, "init", "--quiet", "--initial-branch=main")
@@ -319,12 +346,14 @@ def test_what_is_divided_and_has_no_pods_that_are_known_stays(fleet: Fleet, tool
         assert daemon.of("migration") == []
 
 
-def test_a_workload_comes_back_when_its_eviction_ends(fleet: Fleet, tools: Tools) -> None:
-    def evicted(until: datetime) -> str:
-        asked = {"workloadMigrations": [{"cluster": "member3", "validUntil": until.strftime("%Y-%m-%dT%H:%M:%SZ")}]}
-        annotations = f"annotations: {{kubeadmiral.io/migration-configuration: '{json.dumps(asked)}'}}"
-        return config("x").replace("{name: c}", f"{{name: c, {annotations}}}")
+def evicted(until: datetime) -> str:
+    """The ConfigMap, which stays away from member3 until then."""
+    asked = {"workloadMigrations": [{"cluster": "member3", "validUntil": until.strftime("%Y-%m-%dT%H:%M:%SZ")}]}
+    annotations = f"annotations: {{kubeadmiral.io/migration-configuration: '{json.dumps(asked)}'}}"
+    return config("x").replace("{name: c}", f"{{name: c, {annotations}}}")
 
+
+def test_a_workload_comes_back_when_its_eviction_ends(fleet: Fleet, tools: Tools) -> None:
     def there() -> list[bool]:
         return [tools.kubectl(member, "get", "configmap/c", code=None).code == 0 for member in MEMBERS]
 
