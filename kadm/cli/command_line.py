@@ -6,7 +6,6 @@ import errno
 import itertools
 import os
 import sys
-import traceback
 from pathlib import Path
 from typing import Annotated, cast, get_args
 
@@ -36,6 +35,7 @@ from kadm.cli import (
     watch,
 )
 from kadm.cli.anywhere import in_front
+from kadm.cli.bug import bug
 from kadm.cli.console import Color, Console
 from kadm.cli.exit_code import MEANINGS, ExitCode
 from kadm.cli.main import INTERRUPTED, WORD
@@ -158,12 +158,12 @@ def main(arguments: list[str]) -> int:
         if debug:
             raise
         known = error.filename is not None or error.errno in UNWRITABLE
-        Console(color=_asked_color(arguments)).problems([_system(error) if known else _bug(error)])
+        Console(color=_asked_color(arguments)).problems([_system(error) if known else bug(error)])
         return ExitCode.ERROR
     except Exception as error:  # the one place where a bug becomes a message
         if debug:
             raise
-        Console().problems([_bug(error)])
+        Console().problems([bug(error)])
         return ExitCode.ERROR
     if code == INTERRUPTED:
         sys.stderr.write(WORD)
@@ -189,12 +189,3 @@ def _system(error: OSError) -> Problem:
     """What the operating system refuses: a directory that may not be written, a disk that is full."""
     what = f"{error.filename} cannot be used" if error.filename is not None else "the output cannot be written"
     return Problem(what=what, why=error.strerror or str(error))
-
-
-def _bug(error: Exception) -> Problem:
-    """A fault of our own. Its message is left out: it may quote a value that must not be shown."""
-    *_, last = traceback.extract_tb(error.__traceback__)
-    return Problem(
-        what=f"a fault in kadm: {type(error).__name__} in {Path(last.filename).name}:{last.lineno}",
-        hint="please report it, with what kadm --debug prints",
-    )
