@@ -137,6 +137,7 @@ class MemberRun:
             self.state,
             due,
             deadlines={key: self.written_s.get(key, now_s) + self.timeout_s for key in due},
+            finishing=self._finishing(),
             stop=self.stop,
             tell=lambda key, seen: self._tell("waiting", key, "" if is_ready(seen) else seen.reason),
         )
@@ -275,6 +276,11 @@ class MemberRun:
         await self.wait(crds)
         discovered = await discover(self.connection)
         self.state = replace(self.state, api_resources=discovered.resources, undiscovered=discovered.failed)
+
+    def _finishing(self) -> frozenset[ObjectKey]:
+        """The Jobs that the member removes once they have finished: those whose digest is recorded, or will be."""
+        recorded = {entry.key: entry.digest for entry in self.record.objects} if self.record else {}
+        return frozenset(key for key, digest in {**recorded, **self.digests}.items() if digest)
 
     def _done(self, key: ObjectKey) -> bool:
         return key in self.results and self.results[key].result == "done"

@@ -26,14 +26,16 @@ async def wait_ready(
     keys: Mapping[ObjectKey, str],
     *,
     deadlines: Mapping[ObjectKey, float],
+    finishing: Collection[ObjectKey] = (),
     stop: Stop,
     tell: Callable[[ObjectKey, Health], None],
 ) -> dict[ObjectKey, Health]:
     """The health of each object (key → version) once it is ready, or when its time is over; sorted.
 
-    ``deadlines`` are times of the event loop, one per key. An object that is not ready in time has its reason, that of
-    its pods included; so have all once the end is asked for. ``tell`` hears of every change of mind. Raises MemberError
-    where the member does not answer.
+    ``deadlines`` are times of the event loop, one per key. ``finishing`` are Jobs that the member removes once they
+    have finished: one that is gone is done. An object that is not ready in time has its reason, that of its pods
+    included; so have all once the end is asked for. ``tell`` hears of every change of mind. Raises MemberError where
+    the member does not answer.
     """
     loop = asyncio.get_running_loop()
     results: dict[ObjectKey, Health] = {}
@@ -41,7 +43,7 @@ async def wait_ready(
     waiting = sorted(keys)
     while waiting:
         for key in waiting:
-            seen = await _health(connection, state, key, keys[key])
+            seen = await _health(connection, state, key, keys[key], gone_is_done=key in finishing)
             if results.get(key) != seen:
                 results[key] = seen
                 tell(key, seen)
@@ -65,13 +67,15 @@ def waits_for(keys: Collection[ObjectKey]) -> list[ObjectKey]:
     return [key for key in keys if workload_kind(key.group, key.kind) or key.kind == "CustomResourceDefinition"]
 
 
-async def _health(connection: Connection, state: MemberState, key: ObjectKey, version: str) -> Health:
+async def _health(
+    connection: Connection, state: MemberState, key: ObjectKey, version: str, *, gone_is_done: bool
+) -> Health:
     resource = served(state, key, version)
     if resource is None:
         return Health("Unknown", "its kind is not served")
     live = await get(connection, resource, key.namespace, key.name)
     if live is None:
-        return Health("Missing", "it is not there any more")
+        return Health("Healthy", "it has finished") if gone_is_done else Health("Missing", "it is not there any more")
     found = health(live)
     if not is_ready(found) and (trouble := await pods_trouble(connection, live)):
         return Health(found.code, f"{found.reason}; {trouble}" if found.reason else trouble)

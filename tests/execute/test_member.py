@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from kadm.execute.member import SCHEMA_SETTLES_S
@@ -19,6 +20,7 @@ from tests.members.fake_member import FakeMember, in_turn, run, serving, status
 
 WIDGETS = ApiResource(group="example.com", version="v1", kind="Widget", plural="widgets", namespaced=True)
 DEPLOYMENTS = ApiResource(group="apps", version="v1", kind="Deployment", plural="deployments", namespaced=True)
+JOBS = ApiResource(group="batch", version="v1", kind="Job", plural="jobs", namespaced=True)
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
 CRD = ObjectKey("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com")
 KEY = ObjectKey("example.com", "Widget", "shop", "w")
@@ -116,3 +118,18 @@ def test_once_the_end_is_asked_for_nothing_is_waited_for_and_nothing_sent() -> N
             assert (result.result, result.problem.what, len(member.requests)) == ("skipped", INTERRUPTED, sent)
 
     _waiting(body)
+
+
+@pytest.mark.parametrize(("digest", "code"), [("d", "Healthy"), ("", "Missing")])
+def test_a_job_that_the_member_removes_has_finished_where_it_is_gone(digest: str, code: str) -> None:
+    """A Job with a ttlSecondsAfterFinished of 0 may be gone before anybody has looked at it."""
+
+    async def body() -> str:
+        async with serving() as member, member.connection() as connection:
+            job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once", "namespace": "shop"}}
+            work = a_run(connection, job, resources=(JOBS,), timeout_s=0)
+            (change,) = work.changes
+            work.digests[change.key] = digest
+            return (await work.wait_for([change.key]))[change.key].code
+
+    assert run(body()) == code
