@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -107,31 +108,43 @@ class Audit:
 
 @dataclass
 class _Door:
-    """The port of one proxy, which can be shut and opened again."""
+    """The port of one proxy, which can be shut and opened again; ``holder`` keeps others off it, and never listens."""
 
     runner: web.AppRunner
-    site: web.TCPSite
-    port: int
+    holder: socket.socket
+    site: web.TCPSite | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when faults change: what hangs ends then."""
 
     @classmethod
     async def open(cls, runner: web.AppRunner) -> _Door:
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]  # a free port was taken
-        return cls(runner, site, port)
+        holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind(("127.0.0.1", 0))
+        door = cls(runner, holder)
+        await door.change(shut=False)
+        return door
+
+    @property
+    def port(self) -> int:
+        port: int = self.holder.getsockname()[1]
+        return port
 
     async def change(self, *, shut: bool) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
-        is_shut = self.site not in self.runner.sites
-        if shut and not is_shut:
+        if shut and self.site is not None:
             await self.site.stop()
-        elif is_shut and not shut:
-            self.site = web.TCPSite(self.runner, "127.0.0.1", self.port, reuse_address=True)
+            self.site = None
+        elif not shut and self.site is None:
+            self.site = web.TCPSite(self.runner, "127.0.0.1", self.port, reuse_port=True)
             await self.site.start()
+
+    async def remove(self) -> None:
+        self.changed.set()
+        await self.runner.cleanup()
+        self.holder.close()
 
 
 @contextmanager
@@ -144,7 +157,8 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
     finished = asyncio.Event()
 
     async def serve() -> None:
-        async with aiohttp.ClientSession(auto_decompress=False) as session:
+        unlimited = aiohttp.TCPConnector(limit=0)  # every watch holds a connection
+        async with aiohttp.ClientSession(auto_decompress=False, connector=unlimited) as session:
             for cluster in config["clusters"]:
                 upstream = cluster["cluster"]["server"]
                 runner = web.AppRunner(
@@ -158,8 +172,7 @@ def audited(sandbox: Path, directory: Path) -> Iterator[Audit]:
             ready.set()
             await finished.wait()
             for door in audit._doors.values():
-                door.changed.set()
-                await door.runner.cleanup()
+                await door.remove()
         await asyncio.sleep(0.1)  # aiohttp closes TLS connections only after the session is closed
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
