@@ -82,14 +82,17 @@ class Machines:
     async def _pod(self, pod: Json) -> None:
         metadata, status = pod["metadata"], pod.get("status", {})
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        if not pod["spec"].get("nodeName"):
+        leaves, waits = "deletionTimestamp" in metadata, status.get("phase") == "Pending"
+        if not (leaves or waits) or not await self._has_kubelet(pod["spec"].get("nodeName", "")):
             return
-        if metadata.get("deletionTimestamp"):
+        if leaves:
             await self._call("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}})
-        elif status.get("phase") == "Pending":
-            phase = _phase(pod)
-            if phase != "Pending":
-                await self._call("PATCH", f"{path}/status", {"status": self._status(pod, phase)}, MERGE)
+        elif (phase := _phase(pod)) != "Pending":
+            await self._call("PATCH", f"{path}/status", {"status": self._status(pod, phase)}, MERGE)
+
+    async def _has_kubelet(self, node: str) -> bool:
+        """Whether somebody answers for the node: a pod may name one that does not exist."""
+        return bool(node) and (await self._call("GET", f"/api/v1/nodes/{node}"))["kind"] == "Node"
 
     def _status(self, pod: Json, phase: str) -> Json:
         now = _now()
