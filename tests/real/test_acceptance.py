@@ -199,4 +199,4 @@ def names(fleet: Fleet, member: str) -> set[str]:
     """What is in the fleet's namespace of a member, but for what is in every namespace."""
     kinds = "deployments,services,configmaps,serviceaccounts"
     listed = fleet.tools.get(member, kinds, "-n", fleet.name)["items"]
-    return {one["metadata"]["name"] for one in listed} - {"default", "kube-root-ca.crt"}
+    return {one["metadata"]["name"] for one in listed} - {"default", "kube-root-ca.crt", "openshift-service-ca.crt"}
