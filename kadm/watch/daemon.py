@@ -26,6 +26,7 @@ from kadm.members.connection import Connection
 from kadm.model.applyset import applyset_id
 from kadm.model.decision import Decision
 from kadm.model.objects import JsonObject, ObjectKey
+from kadm.model.observation import MemberState
 from kadm.model.planned import Planned
 from kadm.model.repository import Manifest, Repo
 from kadm.schedule import next_end
@@ -500,8 +501,9 @@ class Daemon:
         watch, planned = self._watches[name], self._planning.planned
         state = watch.state
         record = state.record if state is not None else None
-        if planned is not None and name in planned.observation.read:
-            record = planned.observation.read[name].record or record
+        read = planned.observation.members.get(name) if planned is not None else None
+        if isinstance(read, MemberState):
+            record = read.record or record
         cluster = self._repo.cluster(name) if self._repo is not None else None
         return MemberView(
             name=name,
