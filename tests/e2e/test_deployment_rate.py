@@ -102,7 +102,7 @@ class Ground:
         for name, size in self.sizes.items():
             member = self.members[name]
             for number, cpu_m in enumerate(size.nodes_m):
-                amount = {"cpu": f"{cpu_m}m"}
+                amount = {"cpu": f"{cpu_m}m", "pods": "1000"}
                 status = {"status": {"capacity": amount, "allocatable": amount}}
                 member.call("PATCH", f"/api/v1/nodes/node-{number}/status", status, media_type=MERGE)
             for number in range(size.taken_m // 500):
