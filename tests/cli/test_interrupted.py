@@ -5,9 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
+
+Handling = signal.Handlers | Callable[[int, FrameType | None], object]
 
 START = """
 import os, signal, sys
@@ -34,25 +38,26 @@ main.run()
     ],
 )
 def test_an_interrupted_import_says_one_word(module: str, tmp_path: Path) -> None:
-    done = _start(module, tmp_path)
+    done = _start(module, tmp_path, signal.default_int_handler)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        done = _start("typer", tmp_path)
-    finally:
-        signal.signal(signal.SIGINT, former)
+    done = _start("typer", tmp_path, signal.SIG_IGN)
     assert (done.returncode, "kadm.yaml" in done.stderr) == (1, True)
 
 
-def _start(module: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", START, module],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def _start(module: str, directory: Path, inherited: Handling) -> subprocess.CompletedProcess[str]:
+    """Tests that run in the background may have inherited an ignored signal themselves."""
+    former = signal.signal(signal.SIGINT, inherited)
+    try:
+        return subprocess.run(
+            [sys.executable, "-c", START, module],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        signal.signal(signal.SIGINT, former)
