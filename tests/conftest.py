@@ -14,6 +14,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-golden", action="store_true", help="write golden texts instead of comparing with them")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """What ``-n auto`` means: most of the time of tests goes into waiting for members, time-outs and processes."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The directory with vectors/ and real-manifests/. Skips where none is named; a name that is wrong is a failure."""
