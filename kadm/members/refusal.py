@@ -25,9 +25,22 @@ _QUOTES_NOTHING = re.compile(
 )
 """Messages about Secrets that hold names alone: they say what somebody must do, and code tells cases apart by them."""
 _SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
+_READS = ("GET", "HEAD")
 _LONGEST_WHY = 600
-_QUOTA_FAULTS = ("exceeded quota: ", "failed quota: ")
-"""What the admission plugin ResourceQuota says, with 403: no permission is missing."""
+_NO_PERMISSION = re.compile(
+    r'user "[^"]*" cannot '
+    r'|user "[^"]*" \(groups=.*\) is attempting to grant ',  # RBAC lets nobody give what they do not have
+    re.IGNORECASE,
+)
+"""What authorization says, with 403. Any other 403 is one of admission: the credential lacks nothing."""
+_ADMISSION_HINTS = {
+    "exceeded quota: ": "raise this ResourceQuota in the member, or ask for less",
+    "failed quota: ": "raise this ResourceQuota in the member, or ask for less",
+    "because it is being terminated": "wait until the namespace is gone, then apply again; its status.conditions say "
+    "what it waits for",
+}
+"""What admission plugins say, with 403, and what to do about it."""
+_ADMISSION_HINT = "the member's admission refuses it: change the manifest, or what forbids it there"
 
 _HINTS = {
     401: "the member does not accept this credential: renew it, or check the context",
@@ -62,8 +75,8 @@ def refusal(
     message = str(body.get("message") or "") if body is not None else _plain_text(text)
     reason = str(body.get("reason") or "") if body is not None else ""
     fault = status == 500 and not reason and message.startswith(_MANIFEST_FAULTS)
-    if status == 403 and any(words in message for words in _QUOTA_FAULTS):
-        hint = "raise this ResourceQuota in the member, or ask for less"
+    if status == 403 and body is not None and _is_of_admission(message, method):
+        hint = next((told for words, told in _ADMISSION_HINTS.items() if words in message), _ADMISSION_HINT)
     if is_secret_path(path):
         message = _masked(message, fault=fault)
         body = None if body is None else _masked_status(body, message)
@@ -95,10 +108,14 @@ def missing_namespace(refused: MemberRefused) -> bool:
     return is_not_found(refused) and isinstance(details, dict) and details.get("kind") == "namespaces"
 
 
+def _is_of_admission(message: str, method: str) -> bool:
+    return method not in _READS and bool(message) and not _NO_PERMISSION.search(message)
+
+
 def _what(status: int, reason: str, method: str, *, fault: bool) -> str:
     if fault:
         return "the manifest does not fit its kind in this member"
-    verb = "read" if method in ("GET", "HEAD") else "write"
+    verb = "read" if method in _READS else "write"
     words = {
         400: f"the member rejected the {verb} as malformed",
         401: "not authenticated",

@@ -91,13 +91,45 @@ def test_refusal(code: int, text: bytes, want: Problem) -> None:
     assert got.problem == want
 
 
-def test_a_quota_is_not_a_missing_permission() -> None:
-    message = 'deployments.apps "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0'
-    hint = "the credential of context eu lacks this permission"
+CREDENTIAL = "the credential of context eu lacks this permission"
+ADMISSION = "the member's admission refuses it: change the manifest, or what forbids it there"
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        pytest.param('deployments.apps "web" is forbidden: User "ci" cannot patch resource', CREDENTIAL, id="RBAC"),
+        pytest.param(
+            'roles.rbac.authorization.k8s.io "r" is forbidden: user "ci" (groups=["a" "b"]) is attempting to grant '
+            "RBAC permissions not currently held:\n{APIGroups:[], Resources:[pods], Verbs:[get]}",
+            CREDENTIAL,
+            id="RBAC lets nobody give more than they have",
+        ),
+        pytest.param("", CREDENTIAL, id="no words"),
+        pytest.param(
+            'deployments.apps "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
+            "raise this ResourceQuota in the member, or ask for less",
+            id="a quota",
+        ),
+        pytest.param(
+            'configmaps "a" is forbidden: unable to create new content in namespace a because it is being terminated',
+            "wait until the namespace is gone, then apply again; its status.conditions say what it waits for",
+            id="a namespace that goes",
+        ),
+        pytest.param('pods "a" is forbidden: violates PodSecurity "baseline:latest": hostPort', ADMISSION, id="policy"),
+        pytest.param('admission webhook "opa.example" denied the request: no', ADMISSION, id="a webhook"),
+    ],
+)
+def test_a_403_is_a_missing_permission_only_if_it_says_so(message: str, hint: str) -> None:
     refused = refusal(
-        status=403, text=body(403, "Forbidden", message), path=DEPLOYMENT, method="PATCH", member="eu", hint=hint
+        status=403,
+        text=body(403, "Forbidden", message),
+        path=DEPLOYMENT,
+        method="PATCH",
+        member="eu",
+        hint=CREDENTIAL,
     )
-    assert refused.problem.hint == "raise this ResourceQuota in the member, or ask for less"
+    assert refused.problem.hint == hint
 
 
 @pytest.mark.parametrize(
