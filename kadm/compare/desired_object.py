@@ -83,7 +83,9 @@ def compare_desired(
     elif live is not None and live["metadata"].get("deletionTimestamp") and _is_recreated(wanted, live, recorded):
         found.changes.append(_recreation(wanted, live, terms, note="it is being deleted: awaited, and created again"))
     elif live is not None and live["metadata"].get("deletionTimestamp"):
-        found.freeze(key, "it is being deleted; once it is gone, apply creates it again", _deleting(wanted, terms))
+        found.freeze(
+            key, "it is being deleted; once it is gone, apply creates it again", _deleting(wanted, live, terms)
+        )
     elif answer is not None and answer.outcome == "refused":
         _refused(found, wanted, live, recorded, answer, terms)
     elif live is None:
@@ -470,9 +472,11 @@ def _taken_over(mark: Mark, terms: Terms) -> bool:
     return bool({mark.tool, mark.words, *mark.managers} & terms.permissions.take_over)
 
 
-def _deleting(wanted: DesiredObject, terms: Terms) -> Problem:
+def _deleting(wanted: DesiredObject, live: JsonObject, terms: Terms) -> Problem:
+    waits_for = live["metadata"].get("finalizers") or ()
     return Problem(
         what="a desired object is being deleted",
+        why=f"it waits for finalizers {', '.join(waits_for)}" if waits_for else "",
         severity="warning",
         where=wanted.location,
         member=terms.member,

@@ -259,6 +259,7 @@ class MemberRun:
         return max(times, default=0.0)
 
     def _note(self, change: Change, written: Written) -> None:
+        self.problems += written.notes
         if change.action in ("delete", "release"):
             self.removed.add(change.key)
             return
@@ -267,7 +268,6 @@ class MemberRun:
         self.digests[change.key] = written.digest
         if written.origin is not None:
             self.origins[change.key] = written.origin
-        self.problems += written.notes
 
     async def _establish(self, crds: Sequence[Change]) -> None:
         """Wait until CRDs are served, and learn what they serve: what comes next may be of their kind."""

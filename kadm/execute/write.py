@@ -29,6 +29,8 @@ _ATTEMPTS = 5
 """So often a patch is tried on an object whose status moves all the time."""
 
 _CONFLICT_WITH = re.compile(r'conflict with "([^"]+)"')
+_KUBERNETES_OWN = re.compile(r"foregroundDeletion|orphan|kubernetes|([^/]+\.)?(kubernetes|k8s)\.io/.*|[^/]+\.k8s\.io")
+"""Finalizers that a cluster's own controllers take away in time."""
 
 
 class Written(Struct, frozen=True, kw_only=True):
@@ -72,8 +74,8 @@ async def write(
             await _remove(connection, resource, change, timeout_s=gone_timeout_s)
             return await _create(connection, resource, change, manager=manager, set_id=set_id)
         case "delete":
-            await delete(connection, resource, change.key.namespace, change.key.name, uid=change.uid)
-            return Written()
+            waits_for = await delete(connection, resource, change.key.namespace, change.key.name, uid=change.uid)
+            return Written(notes=_not_gone(change, waits_for))
         case "release":
             live = await get(connection, resource, change.key.namespace, change.key.name)
             if live is not None and live["metadata"]["uid"] == change.uid:
@@ -220,6 +222,22 @@ def _written(change: Change, live: JsonObject, origin: Literal["created", "adopt
     digest = wanted.digest if goes_when_finished(wanted, live) else ""
     dropped = not_kept(wanted, live, member=change.cluster, manager=manager)
     return Written(uid=live["metadata"]["uid"], origin=origin, digest=digest, notes=dropped)
+
+
+def _not_gone(change: Change, waits_for: Sequence[str]) -> tuple[Problem, ...]:
+    """What keeps a deleted object there that Kubernetes does not see to by itself."""
+    others = [finalizer for finalizer in waits_for if not _KUBERNETES_OWN.fullmatch(finalizer)]
+    if not others:
+        return ()
+    return (
+        Problem(
+            what=f"it is deleted, but goes only once {', '.join(others)} lets it",
+            severity="warning",
+            member=change.cluster,
+            object=str(change.key),
+            hint="see to whoever set this finalizer, if it stays",
+        ),
+    )
 
 
 def _holders(error: MemberRefused) -> list[str]:

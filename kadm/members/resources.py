@@ -45,6 +45,15 @@ class _Page(Struct, Generic[T]):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
 
 
+class _Leaving(Struct):
+    """What a member answers to a DELETE where the object stays for a while."""
+
+    class Metadata(Struct):
+        finalizers: list[str] = []
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+
 class Applied(Struct, frozen=True):
     """What server-side apply gave: the object as it stands now (or would, in a dry run), and whether it is new.
 
@@ -199,8 +208,8 @@ async def delete(
     uid: str,
     propagation: Propagation = "Background",
     dry_run: bool = False,
-) -> bool:
-    """Delete the object of this uid: True where the member took it, False where it does not exist (any more).
+) -> tuple[str, ...]:
+    """Delete the object of this uid, and return the finalizers that it waits for; one that does not exist is fine.
 
     Another object of the same name is a 409 and stays. What the object owns goes with it, by ``propagation``.
     """
@@ -212,12 +221,15 @@ async def delete(
     }
     path, about = url_path(resource, namespace, name), str(key_in(resource, namespace, name))
     try:
-        await connection.request("DELETE", path, query=_dry({}, dry_run), body=options, about=about)
+        answer = await connection.request("DELETE", path, query=_dry({}, dry_run), body=options, about=about)
     except MemberRefused as refused:
         if is_not_found(refused):
-            return False
+            return ()
         raise
-    return True
+    try:
+        return tuple(msgspec.json.decode(answer.body, type=_Leaving).metadata.finalizers)
+    except msgspec.DecodeError:
+        return ()  # the member took it: that counts
 
 
 async def create(

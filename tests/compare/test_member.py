@@ -323,6 +323,19 @@ def test_a_recreation_that_a_killed_run_began(
     assert (actions(found), KEY in found.frozen) == ([(want, "a")] if want else [], not want)
 
 
+@pytest.mark.parametrize(
+    ("finalizers", "why"),
+    [
+        pytest.param([], "", id="none"),
+        pytest.param(["a.io/x", "b.io/y"], "it waits for finalizers a.io/x, b.io/y", id="two"),
+    ],
+)
+def test_what_is_being_deleted_says_what_it_waits_for(finalizers: list[str], why: str) -> None:
+    going = live(a_config(), managers=(OWN,), deletionTimestamp="2026-01-01T00:00:00Z", finalizers=finalizers)
+    found = compare(wanted=(desired(a_config()),), there=(going,), record=RECORD)
+    assert [problem.why for problem in found.problems] == [why]
+
+
 OLDER = entry("kube-controller-manager", {"f:status": {}}, operation="Update", time="2025-01-01T00:00:00Z")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
@@ -93,3 +94,28 @@ def test_what_a_killed_run_recreates_is_not_deleted_again() -> None:
         answers={("GET", PATH): in_turn(going, going, gone), ("PATCH", PATH): in_turn(lambda: stored("new"))}
     )
     assert sent(member) == ["PATCH"]
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "want"),
+    [
+        pytest.param(["kubernetes.io/pvc-protection", "example.com/hold"], "example.com/hold", id="another tool's"),
+        pytest.param(["example.com/hold", "b.io/x"], "example.com/hold, b.io/x", id="two of them"),
+        pytest.param(["notkubernetes.io/x"], "notkubernetes.io/x", id="a domain that only ends alike"),
+        pytest.param(["kubernetes.io/pvc-protection"], "", id="it goes with its pods"),
+        pytest.param(["service.kubernetes.io/load-balancer-cleanup"], "", id="it goes with its load balancer"),
+        pytest.param(["customresourcecleanup.apiextensions.k8s.io"], "", id="it goes with its objects"),
+        pytest.param(["foregroundDeletion"], "", id="it goes with what it owns"),
+        pytest.param([], "", id="it is gone"),
+    ],
+)
+def test_what_a_deleted_object_waits_for_is_told(finalizers: list[str], want: str) -> None:
+    member = FakeMember(answers={("DELETE", PATH): always_json({"metadata": {"finalizers": finalizers}})})
+
+    async def body() -> list[str]:
+        async with serving(member), member.connection() as connection:
+            change = replace(RECREATE, action="delete", desired=None)
+            written = await write(connection, CONFIG_MAPS, change, manager="kadm-shop", set_id="set")
+            return [note.what for note in written.notes]
+
+    assert run(body()) == ([f"it is deleted, but goes only once {want} lets it"] if want else [])

@@ -133,16 +133,30 @@ def test_delete_names_the_uid_and_takes_gone_for_an_answer() -> None:
     member = FakeMember()
     uid = member.add(PATH, {"metadata": {"name": "a"}})["metadata"]["uid"]
 
-    async def twice(connection: Connection) -> list[bool]:
+    async def twice(connection: Connection) -> list[tuple[str, ...]]:
         return [await resources.delete(connection, CONFIG_MAPS, "default", "a", uid=uid) for _ in range(2)]
 
-    assert using(member, twice) == [True, False]
+    assert using(member, twice) == [(), ()]
+    assert PATH not in member.objects
     assert member.bodies[0] == {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
         "preconditions": {"uid": uid},
         "propagationPolicy": "Background",
     }
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        pytest.param({"kind": "Status", "status": "Success", "metadata": {}}, (), id="it is gone"),
+        pytest.param({"metadata": {"name": "a", "finalizers": ["x.io/hold"]}}, ("x.io/hold",), id="it stays for now"),
+        pytest.param({"metadata": {"name": "a", "finalizers": None}}, (), id="an answer of another shape"),
+    ],
+)
+def test_delete_tells_what_the_object_waits_for(answer: dict[str, Any], want: tuple[str, ...]) -> None:
+    member = FakeMember(answers={("DELETE", PATH): always_json(answer)})
+    assert using(member, lambda one: resources.delete(one, CONFIG_MAPS, "default", "a", uid="u")) == want
 
 
 def test_delete_leaves_another_object_of_the_same_name() -> None:
