@@ -355,6 +355,8 @@ def _refused(
         found.changes.append(_recreation(wanted, live, terms, note=note))
         return
     fields = ", ".join(immutable)
+    told = problem.why if problem is not None else ""
+    why = ": ".join(part for part in (_other_values(wanted, live, immutable, terms), told) if part)
     if not ours:
         mark = marked_by_another(live, terms.set_id)
         whose = f"it is managed by {mark.words}" if mark is not None else "it exists already, and kadm did not make it"
@@ -366,7 +368,7 @@ def _refused(
                 where=wanted.location,
                 member=terms.member,
                 object=str(wanted.key),
-                why=problem.why if problem is not None else "",
+                why=why,
                 hint="write what the member has, name the manifest otherwise, or delete the object in the member",
             ),
         )
@@ -379,10 +381,23 @@ def _refused(
             where=wanted.location,
             member=terms.member,
             object=str(wanted.key),
-            why=problem.why if problem is not None else "",
+            why=why,
             hint=f'put it back, or annotate the manifest with {RECREATE}: "true": it is then deleted and created again',
         ),
     )
+
+
+def _other_values(wanted: DesiredObject, live: JsonObject, fields: Sequence[str], terms: Terms) -> str:
+    """Where git and the member differ in these fields, in words: the member names whole structs."""
+    found = [path_text(one.path) for one in local_differences(live, wanted.object, terms.manager)]
+    found = [path for path in found if any(_is_below(path, field) for field in fields)]
+    more = f" and {len(found) - _NAMED_FIELDS} more" if len(found) > _NAMED_FIELDS else ""
+    return f"git has another {', '.join(found[:_NAMED_FIELDS])}{more}" if found else ""
+
+
+def _is_below(path: str, field: str) -> bool:
+    """Whether a field stands in another, as they are written."""
+    return path.startswith((f"{field}.", f"{field}["))
 
 
 def _may_recreate(wanted: DesiredObject) -> bool:

@@ -27,6 +27,8 @@ _QUOTES_NOTHING = re.compile(
 _SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
 _READS = ("GET", "HEAD")
 _LONGEST_WHY = 600
+_LONGEST_VALUE = 80
+_INVALID = re.compile(r"Invalid value: (?=[\w.*]*\{)")
 _NO_PERMISSION = re.compile(
     r'user "[^"]*" cannot '
     r'|user "[^"]*" \(groups=.*\) is attempting to grant ',  # RBAC lets nobody give what they do not have
@@ -88,7 +90,7 @@ def refusal(
         body=body,
         member=member,
         object=about or path.partition("?")[0],
-        why=message[:_LONGEST_WHY],
+        why=_without_dumps(message)[:_LONGEST_WHY],
         hint=hint or ("" if fault else _HINTS.get(status, "")),
     )
 
@@ -106,6 +108,36 @@ def missing_namespace(refused: MemberRefused) -> bool:
     """Whether a write failed because its namespace does not exist."""
     details = refused.body.get("details") if refused.body else None
     return is_not_found(refused) and isinstance(details, dict) and details.get("kind") == "namespaces"
+
+
+def _without_dumps(message: str) -> str:
+    """The message without whole structs among its values: what is wrong with them comes after them."""
+    parts, rest = [], message
+    while found := _INVALID.search(rest):
+        end = _end_of_braces(rest, found.end())
+        value = rest[found.end() : end]
+        parts += [rest[: found.end()], value if len(value) <= _LONGEST_VALUE else "{…}"]
+        rest = rest[end:]
+    return "".join(parts) + rest
+
+
+def _end_of_braces(text: str, start: int) -> int:
+    """Where the value ends that begins at ``start`` with a name, if any, and a brace; ``start`` where it does not end.
+
+    JSON of newer servers, Go syntax of older ones.
+    """
+    depth, quoted, escaped = 0, False, False
+    for place in range(text.index("{", start), len(text)):
+        sign = text[place]
+        if escaped or (quoted and sign == "\\"):
+            escaped = not escaped
+        elif sign == '"':
+            quoted = not quoted
+        elif not quoted:
+            depth += (sign == "{") - (sign == "}")
+            if depth == 0:
+                return place + 1
+    return start
 
 
 def _is_of_admission(message: str, method: str) -> bool:
@@ -159,7 +191,7 @@ def _masked(message: str, *, fault: bool) -> str:
     what = message.partition(" (")[0].partition(":")[0] if fault else ""
     place = f"at {field[0]}" if field else ""
     told = ": ".join(part for part in (what, place) if part)
-    return f"{told} (the rest is hidden: it may quote the Secret)" if message else ""
+    return f"{told} (the rest is hidden: it may quote the Secret)".lstrip() if message else ""
 
 
 def _masked_status(body: JsonObject, message: str) -> JsonObject:

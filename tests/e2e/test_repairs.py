@@ -225,6 +225,7 @@ def test_an_immutable_field_is_named(fleet: SmallFleet) -> None:
         "manifests/all.yaml",
         True,
     )
+    assert problem["why"].startswith("git has another spec.selector.matchLabels.app: ")
     fleet.apply(code=1)
     assert (fleet.deleted(), fleet.member.get(old)["spec"]["selector"]) == ([], old["spec"]["selector"])
 
