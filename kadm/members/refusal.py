@@ -24,6 +24,19 @@ _QUOTES_NOTHING = re.compile(
     r'|admission webhook "[^"]*" does not support dry run'
 )
 """Messages about Secrets that hold names alone: they say what somebody must do, and code tells cases apart by them."""
+_DENIED = re.compile(
+    r'admission webhook "[^"]*" denied the request'
+    r"|secrets \"[^\"]*\" is forbidden: ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request"
+)
+"""Who denied a Secret: the words of whoever wrote the policy come after it."""
+_REASONS = {
+    "FieldValueRequired": "it is required",
+    "FieldValueInvalid": "it is invalid",
+    "FieldValueForbidden": "it is forbidden",
+    "FieldValueNotSupported": "it is not supported",
+    "FieldValueDuplicate": "it is there twice",
+    "FieldValueTooLong": "it is too long",
+}
 _SECRET_FIELD = re.compile(r"\.(?:data|stringData)(?:\.[-._a-zA-Z0-9]+)?")
 _READS = ("GET", "HEAD")
 _LONGEST_WHY = 600
@@ -80,7 +93,7 @@ def refusal(
     if status == 403 and body is not None and _is_of_admission(message, method):
         hint = next((told for words, told in _ADMISSION_HINTS.items() if words in message), _ADMISSION_HINT)
     if is_secret_path(path):
-        message = _masked(message, fault=fault)
+        message = _masked(message, _told_by_causes(body), fault=fault)
         body = None if body is None else _masked_status(body, message)
     error = ManifestRefused if fault else MemberRefused
     return error(
@@ -184,9 +197,25 @@ def _plain_text(text: bytes) -> str:
     return "" if not lines or lines[0].lstrip().startswith("<") else lines[0].strip()
 
 
-def _masked(message: str, *, fault: bool) -> str:
+def _told_by_causes(body: JsonObject | None) -> str:
+    """The fields of a Secret that are wrong, and in which way: their own words for it may quote values."""
+    details = body.get("details") if body is not None else None
+    causes = details.get("causes") if isinstance(details, dict) else None
+    told = [
+        f"{cause.get('field')}: {_REASONS[cause['reason']]}"
+        for cause in (causes if isinstance(causes, list) else ())
+        if isinstance(cause, dict) and cause.get("reason") in _REASONS and str(cause.get("field") or "")[:1].isalpha()
+    ]
+    return ", ".join(dict.fromkeys(told))
+
+
+def _masked(message: str, causes: str, *, fault: bool) -> str:
     if harmless := _QUOTES_NOTHING.match(message):
         return harmless[0]
+    if denied := _DENIED.match(message):
+        return f"{denied[0]} (the rest is hidden: it may quote the Secret)"
+    if causes and not fault:
+        return f"{causes} (the rest is hidden: it may quote the Secret)"
     field = _SECRET_FIELD.search(message)
     what = message.partition(" (")[0].partition(":")[0] if fault else ""
     place = f"at {field[0]}" if field else ""

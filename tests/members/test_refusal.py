@@ -181,7 +181,7 @@ def test_a_403_is_a_missing_permission_only_if_it_says_so(message: str, hint: st
             422,
             "Invalid",
             'Secret "pin" is invalid: data[pin]: Invalid value: "987654": no',
-            "(the rest is hidden: it may quote the Secret)",
+            "data[pin]: it is invalid (the rest is hidden: it may quote the Secret)",
             id="invalid",
         ),
         pytest.param(
@@ -195,13 +195,22 @@ def test_a_403_is_a_missing_permission_only_if_it_says_so(message: str, hint: st
             403,
             "Forbidden",
             'admission webhook "opa" denied the request: 987654 is weak',
-            "(the rest is hidden: it may quote the Secret)",
+            'admission webhook "opa" denied the request (the rest is hidden: it may quote the Secret)',
             id="a webhook may quote anything",
+        ),
+        pytest.param(
+            422,
+            "Invalid",
+            "secrets \"pin\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: 987654",
+            "secrets \"pin\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request "
+            "(the rest is hidden: it may quote the Secret)",
+            id="so may a policy",
         ),
     ],
 )
 def test_messages_about_secrets_hold_no_value(code: int, reason: str, message: str, want: str) -> None:
-    text = body(code, reason, message, causes=[{"reason": "FieldValueInvalid", "message": "987654", "field": "data"}])
+    cause = {"reason": "FieldValueInvalid", "message": "987654", "field": "data[pin]"}
+    text = body(code, reason, message, causes=[cause, {**cause, "field": "<nil>"}, {"message": "987654"}])
     got = refusal(status=code, text=text, path=SECRET, method="PATCH", member="eu")
     assert got.problem.why == want
     assert "987654" not in str(got) + json.dumps(got.body)
