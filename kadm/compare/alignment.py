@@ -10,7 +10,21 @@ from typing import Any
 
 from kadm.model.objects import JsonValue
 
-KEYS = ("name", "mountPath", "devicePath", "containerPort", "port", "type", "topologyKey", "uid", "ip", "key")
+KEYS = (
+    ("name",),
+    ("mountPath",),
+    ("devicePath",),
+    ("containerPort",),
+    ("containerPort", "protocol"),
+    ("port",),
+    ("port", "protocol"),
+    ("type",),
+    ("topologyKey",),
+    ("topologyKey", "whenUnsatisfiable"),
+    ("uid",),
+    ("ip",),
+    ("key",),
+)
 """Candidates in order of preference: the list-map keys of Kubernetes' own types."""
 
 ORDER = "order"
@@ -18,7 +32,10 @@ ORDER = "order"
 
 
 def align(before: JsonValue, after: JsonValue) -> tuple[JsonValue, JsonValue]:
-    """Both values with their keyed lists turned into maps ``[key=value]`` → item, the same way on both sides."""
+    """Both values with their keyed lists turned into maps ``[key=value]`` → item, the same way on both sides.
+
+    Where it takes two keys to tell items apart: ``[port=53,protocol=UDP]``.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
         return _align_maps(before, after)
     if isinstance(before, list) and isinstance(after, list):
@@ -38,24 +55,32 @@ def _align_maps(before: dict[str, Any], after: dict[str, Any]) -> tuple[dict[str
     return left, right
 
 
-def _shared_key(before: list[Any], after: list[Any]) -> str | None:
+def _shared_key(before: list[Any], after: list[Any]) -> tuple[str, ...] | None:
     if not before or not after:
         return None
     return next((key for key in KEYS if _identifies(before, key) and _identifies(after, key)), None)
 
 
-def _identifies(items: list[Any], key: str) -> bool:
-    seen: set[str | int] = set()
+def _identifies(items: list[Any], key: tuple[str, ...]) -> bool:
+    seen: set[tuple[Any, ...]] = set()
     for item in items:
-        value = item.get(key) if isinstance(item, dict) else None
-        if not isinstance(value, str | int) or value in seen:
+        values = tuple(item.get(name) for name in key) if isinstance(item, dict) else ()
+        if not values or not all(isinstance(value, str | int) for value in values) or values in seen:
             return False
-        seen.add(value)
+        seen.add(values)
     return True
 
 
-def _by_key(items: list[Any], others: list[Any], key: str) -> dict[str, Any]:
-    named = {f"[{key}={item[key]}]": item for item in items}
-    common = {item[key] for item in others} & {item[key] for item in items}
+def _by_key(items: list[Any], others: list[Any], key: tuple[str, ...]) -> dict[str, Any]:
+    named = {_called(item, key): item for item in items}
+    common = {_called(item, key) for item in others} & named.keys()
     # Only the order of what both sides hold is a difference of its own: an added item is seen as added.
-    return {**named, ORDER: [str(item[key]) for item in items if item[key] in common]}
+    return {**named, ORDER: [_values(item, key) for item in items if _called(item, key) in common]}
+
+
+def _called(item: dict[str, Any], key: tuple[str, ...]) -> str:
+    return f"[{','.join(f'{name}={item[name]}' for name in key)}]"
+
+
+def _values(item: dict[str, Any], key: tuple[str, ...]) -> str:
+    return "/".join(str(item[name]) for name in key)

@@ -41,8 +41,16 @@ def _matching(obj: JsonValue, step: str | int) -> list[str | int]:
         return list(range(len(obj)))
     if isinstance(step, int):
         return [step] if step < len(obj) else []
-    name, equals, value = step.strip("[]").partition("=")
-    return [index for index, item in enumerate(obj) if equals and _named(item, name) == value]
+    return [index for index, item in enumerate(obj) if _is_called(item, step.strip("[]"))]
+
+
+def _is_called(item: JsonValue, text: str) -> bool:
+    """Whether ``key=value`` names the item, or ``key=value,key=value``: a value may hold a comma of its own."""
+    name, equals, value = text.partition("=")
+    if equals and _named(item, name) == value:
+        return True
+    pairs = [one.partition("=") for one in text.split(",")]
+    return len(pairs) > 1 and all(name and _named(item, name) == value for name, _, value in pairs)
 
 
 def _named(item: JsonValue, name: str) -> str | None:

@@ -38,7 +38,8 @@ def created_by(live: JsonObject, manager: str) -> bool:
 def holders(live: JsonObject, path: Path, *, besides: str) -> tuple[Holder, ...]:
     """Who holds the field at ``path`` (or a part of it, or the atomic value that it is part of), but for one manager.
 
-    Steps of ``path`` are keys, indexes, or ``[key=value]`` for the item of a keyed list.
+    Steps of ``path`` are keys, indexes, or ``[key=value]`` for the item of a keyed list,
+    ``[key=value,key=value]`` where it takes two.
     """
     found = {
         Holder(entry.get("manager", ""), entry.get("operation") == "Apply")
@@ -77,9 +78,8 @@ def _holds(fields: dict[str, Any], path: Path) -> bool:
 def _children(fields: dict[str, Any], step: str | int) -> Iterator[dict[str, Any]]:
     text = str(step)
     if text.startswith("[") and text.endswith("]"):
-        key, _, value = text[1:-1].partition("=")
         for name, child in fields.items():
-            if name.startswith("k:") and str(msgspec.json.decode(name[2:]).get(key)) == value:
+            if name.startswith("k:") and _is_called(msgspec.json.decode(name[2:]), text[1:-1]):
                 yield child
     elif isinstance(step, int):
         for name, child in fields.items():
@@ -87,3 +87,9 @@ def _children(fields: dict[str, Any], step: str | int) -> Iterator[dict[str, Any
                 yield child
     elif f"f:{step}" in fields:
         yield fields[f"f:{step}"]
+
+
+def _is_called(keys: dict[str, Any], text: str) -> bool:
+    """Whether a list item's keys are those that a step names: one of them may do (see ``alignment``)."""
+    one, _, value = text.partition("=")
+    return str(keys.get(one)) == value or ",".join(f"{name}={keys[name]}" for name in sorted(keys)) == text

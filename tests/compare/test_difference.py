@@ -11,6 +11,8 @@ from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.plan import FieldChange
 from tests.compare.builders import MANAGER, entry, live
 
+DNS = [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]
+
 
 def an_object(spec: JsonObject) -> JsonObject:
     return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a", "namespace": "n"}, "spec": spec}
@@ -44,6 +46,18 @@ def changes(before: JsonObject, after: JsonObject) -> list[tuple[str, Any, Any]]
             {"c": [{"name": "y"}, {"name": "x"}]},
             [("spec.c[order]", ["x", "y"], ["y", "x"])],
             id="order of a keyed list",
+        ),
+        pytest.param(
+            {"p": [{"port": 80, "protocol": "TCP"}, *DNS]},
+            {"p": DNS},
+            [("spec.p[port=80,protocol=TCP]", {"port": 80, "protocol": "TCP"}, None)],
+            id="an item that it takes two keys to tell from others",
+        ),
+        pytest.param(
+            {"p": DNS},
+            {"p": DNS[::-1]},
+            [("spec.p[order]", ["53/TCP", "53/UDP"], ["53/UDP", "53/TCP"])],
+            id="order where it takes two keys",
         ),
         pytest.param({"a.b/c": 1}, {"a.b/c": 2}, [('spec["a.b/c"]', 1, 2)], id="a key with dots is quoted"),
     ],
@@ -104,4 +118,17 @@ def test_the_manager_of_an_overwritten_value_is_named() -> None:
     found = differences(before, an_object({"replicas": 3}))
     assert field_changes(ObjectKey("", "Thing", "n", "a"), found, live=before, manager=MANAGER) == (
         FieldChange(path="spec.replicas", before=5, after=3, manager="kubectl"),
+    )
+
+
+def test_the_manager_of_an_item_with_two_keys_is_named() -> None:
+    items: JsonObject = {'k:{"port":53,"protocol":"UDP"}': {".": {}, "f:port": {}, "f:name": {}}}
+    others: JsonObject = {'k:{"port":53,"protocol":"TCP"}': {".": {}, "f:port": {}, "f:name": {}}}
+    before = live(
+        an_object({"p": [DNS[0], {**DNS[1], "name": "dns"}]}),
+        managers=(entry("kubectl", {"f:spec": {"f:p": items}}), entry("helm", {"f:spec": {"f:p": others}})),
+    )
+    found = differences(before, an_object({"p": DNS}))
+    assert field_changes(ObjectKey("", "Thing", "n", "a"), found, live=before, manager=MANAGER) == (
+        FieldChange(path="spec.p[port=53,protocol=UDP].name", before="dns", after=None, manager="kubectl"),
     )

@@ -8,7 +8,13 @@ from kadm.compare.field_path import elements_in, found_in
 from kadm.model.field_path import parse_path, parse_paths
 from kadm.model.objects import Path, path_text
 
-OBJECT = {"a": {"b": 1, "c.d": 2}, "list": [{"name": "x", "v": 1}, {"name": "y"}], "plain": ["p", "q"]}
+OBJECT = {
+    "a": {"b": 1, "c.d": 2},
+    "list": [{"name": "x", "v": 1}, {"name": "y"}],
+    "plain": ["p", "q"],
+    "ports": [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}],
+    "mounts": [{"mountPath": "/a,b=c"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +58,9 @@ def test_several() -> None:
         pytest.param("list[name=y]", [("list", 1)], id="an item"),
         pytest.param("list[*].v", [("list", 0, "v")], id="of every item that has it"),
         pytest.param("plain[=q]", [("plain", 1)], id="a plain item"),
+        pytest.param("ports[port=53,protocol=UDP]", [("ports", 1)], id="an item by two keys"),
+        pytest.param("ports[port=53,protocol=SCTP]", [], id="both keys count"),
+        pytest.param("mounts[mountPath=/a,b=c]", [("mounts", 0)], id="a value with a comma"),
         pytest.param("none.here", [], id="nothing"),
     ],
 )
