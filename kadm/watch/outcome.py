@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kadm.compare.drift import REPORTED, is_drift
+from kadm.errors import Problem
 from kadm.model.objects import ObjectKey
 from kadm.model.plan import Change
 from kadm.model.planned import Planned
@@ -46,11 +47,19 @@ def held_views(planned: Planned, report: Report | None = None) -> tuple[HeldView
         )
         for one in plan.held
     ]
+    about = {(one.member, one.object): one for one in plan.problems if one.severity == "error"}
     for member, objects in sorted(plan.frozen.items()):
-        found += [
-            HeldView(member=member, object=str(key), action=None, why=why, release="mend what it needs")
-            for key, why in objects.items()
-        ]
+        for key, why in objects.items():
+            problem = about.get((member, str(key))) or about.get(("", str(key)))
+            found.append(
+                HeldView(
+                    member=member,
+                    object=str(key),
+                    action=None,
+                    why=why if problem is None else _with_reason(why, problem),
+                    release=(problem.hint if problem is not None else "") or "mend what it needs",
+                )
+            )
     found += [
         HeldView(
             member="",
@@ -74,6 +83,17 @@ def held_views(planned: Planned, report: Report | None = None) -> tuple[HeldView
                 )
             )
     return tuple(found)
+
+
+def untold(planned: Planned, held: Iterable[HeldView]) -> tuple[Problem, ...]:
+    """The problems of a plan that nothing which is held back tells of."""
+    told = {(one.member, one.object) for one in held}
+    everywhere = {object_ for _, object_ in told}
+    return tuple(
+        one
+        for one in dict.fromkeys(planned.plan.problems)
+        if not one.object or ((one.member, one.object) not in told if one.member else one.object not in everywhere)
+    )
 
 
 def plan_view(planned: Planned, reasons: tuple[str, ...], *, at: str) -> PlanView:
@@ -102,6 +122,13 @@ def unfinished(planned: Planned, report: Report) -> frozenset[ObjectKey]:
 
 def _paths(change: Change) -> tuple[str, ...]:
     return tuple(field.path for field in change.fields) if change.action == "update" else (DELETED,)
+
+
+def _with_reason(why: str, problem: Problem) -> str:
+    """Why an object is frozen, with what the member or the check said, and the place of the fault."""
+    more = [text for text in (problem.what, problem.why) if text and text not in why]
+    text = ": ".join([why, *more])
+    return f"{text} ({problem.where})" if problem.where is not None else text
 
 
 def _release(flag: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kadm.errors import Problem
 from kadm.execute import Delivery, deliver
 from kadm.execute.locking import Unchanged
 from kadm.execute.stop import Stop
@@ -21,7 +23,7 @@ from kadm.model.planned import Planned
 from kadm.model.report import Report
 from kadm.model.repository import Repo
 from kadm.pipeline import Choices
-from kadm.watch.outcome import Drifted, drifted, held_views, plan_view, unfinished
+from kadm.watch.outcome import Drifted, drifted, held_views, plan_view, unfinished, untold
 from kadm.watch.rollout import Pause, Stood, behind, shown_by_records
 from kadm.watch.state import HeldView, PlanView
 from kadm.watch.tally import Tally
@@ -34,6 +36,8 @@ READY_WITHIN_S = 20.0
 a move is resumed when it has come."""
 
 LOCK_TIMEOUT_S = 5.0
+
+_NUMBER = re.compile(r"\d+")
 
 MOST_TOLD = 3
 """Reasons of a plan that the log tells."""
@@ -77,6 +81,7 @@ class Planning:
         self._on_plan = on_plan
         self._touched = touched
         self._failures: set[tuple[str, ObjectKey, str]] = set()
+        self._problems: tuple[Problem, ...] = ()
         self.pause = stood.pause
         self._through = stood.through
         self._carried_out = stood.through
@@ -186,11 +191,23 @@ class Planning:
         self._touched(_decided_anew(before, planned) | {*found, *self.drifted, *(move.key for move in plan.moves)})
         self.drifted = found
         held = held_views(planned)
+        known = {_gist(one) for one in self.held}
         for one in held:
-            if one not in self.held:
+            if _gist(one) not in known:
                 text = f"held back ({one.action or 'change'}): {one.why}; released by: {one.release}"
                 self._trail.add("held", text, severity="warning", member=one.member, about=one.object)
         self.held = held
+        problems = untold(planned, held)
+        for problem in problems:
+            if problem not in self._problems:  # what every plan finds is told once
+                self._trail.add(
+                    "problem",
+                    _problem_text(problem),
+                    severity=problem.severity,
+                    member=problem.member,
+                    about=problem.object,
+                )
+        self._problems = problems
         for move in plan.moves:
             if move.key not in self.moving:
                 self._trail.add("moved", _move_text(move), about=str(move.key))
@@ -275,6 +292,16 @@ def _decided_anew(before: Planned | None, planned: Planned) -> set[ObjectKey]:
         if (known := then.get(key)) is None
         or (known.placement, known.replicas, known.policy) != (decision.placement, decision.replicas, decision.policy)
     }
+
+
+def _gist(held: HeldView) -> HeldView:
+    """What is held back, without the numbers of why: how much of a quota is used is another one each time."""
+    return replace(held, why=_NUMBER.sub("#", held.why))
+
+
+def _problem_text(problem: Problem) -> str:
+    """The problem without its member and object, which an event names by itself."""
+    return str(replace(problem, member="", object=""))
 
 
 def _move_text(move: Move) -> str:

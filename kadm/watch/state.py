@@ -167,6 +167,7 @@ EventKind = Literal[
     "applied",
     "failed",  # a change was not carried out
     "held",  # something is held back
+    "problem",  # something that a plan found, and that is not held back for it
     "drift",
     "lost",  # a member is not reachable any more
     "back",
