@@ -76,7 +76,8 @@ class Told(Protocol):
         """Everything in it was read."""
 
     def lost(self, member: str, problem: Problem) -> None:
-        """It is not reachable any more, or could not be reached the first time."""
+        """It is not reachable any more, or could not be reached the first time; again for each other reason that it is
+        not reachable for since."""
 
 
 class MemberWatch:
@@ -105,6 +106,7 @@ class MemberWatch:
         self.objects: dict[ObjectKey, Seen] = {}
         self.pods: dict[ObjectKey, JsonObject] = {}
         self.problem: Problem | None = None
+        self._reasons: set[str] = set()
         self.synced = False
         self.since = datetime.now(UTC)
         self.heard: datetime | None = None
@@ -298,7 +300,7 @@ class MemberWatch:
                     continue
                 if failures.count >= STREAM_FAILURES:
                     raise
-                _log.info("%s: the watch of %s failed: %s", self.name, name, error.problem.what)
+                _log.debug("%s: the watch of %s failed: %s", self.name, name, error.problem.what)
                 await asyncio.sleep(pause)
 
     async def _list(self, connection: Connection, name: str, resource: ApiResource, selection: Selection) -> str:
@@ -408,6 +410,9 @@ class MemberWatch:
         self._pending.clear()
         if first:
             self.since = datetime.now(UTC)
+            self._reasons.clear()
+        if error.problem.what not in self._reasons:  # one that falls back and forth between two is not told each time
+            self._reasons.add(error.problem.what)
             self._told.lost(self.name, error.problem)
         self.first_try.set()
 

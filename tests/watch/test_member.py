@@ -234,6 +234,27 @@ def test_a_member_that_refuses_is_lost_and_found(code: int) -> None:
     scene(body, Cluster(refuse=code))
 
 
+def test_each_reason_for_which_a_member_is_lost_is_told_once() -> None:
+    async def body() -> None:
+        reasons = ["no connection", "no context eu", "no connection", "no context eu"]
+
+        async def connect() -> Connection:
+            if not reasons:
+                all_tried.set()
+                await asyncio.Event().wait()
+            raise MemberUnreachable(reasons.pop(0), member="eu")
+
+        all_tried = asyncio.Event()
+        told = Told()
+        watch = MemberWatch("shop", "eu", connect, told, set_id="x", lists=asyncio.Semaphore(4))
+        task = asyncio.create_task(watch.run())
+        await all_tried.wait()
+        task.cancel()
+        assert told.heard == ["lost", "lost"]
+
+    run(body())
+
+
 def test_a_member_that_goes_silent_is_lost_although_its_watches_stand() -> None:
     async def body(it: Scene) -> None:
         await it.until(lambda: it.watch.synced)
