@@ -20,13 +20,16 @@ def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = Non
     kind, _, name = text.partition("/")
     wanted = kind_of(kind)
     known = sorted(keys)
-    found = [
-        key
-        for key in known
-        if key.kind.lower() == wanted and (not name or key.name == name) and namespace in (None, key.namespace)
-    ]
+    anywhere = [key for key in known if key.kind.lower() == wanted and (not name or key.name == name)]
+    found = [key for key in anywhere if namespace in (None, key.namespace)]
     if found:
         return found
+    if anywhere:
+        others = ", ".join(dict.fromkeys(f"-n {key.namespace}" for key in anywhere if key.namespace))
+        raise UsageError(
+            f"nothing in namespace {namespace} of the repository is called {text}",
+            hint=f"there is one with {others}" if others else "it has no namespace: leave -n out",
+        )
     close = _close(wanted, name, [key for key in known if namespace in (None, key.namespace)])
     hint = f"did you mean {', '.join(close)}?" if close else "kadm status lists every workload"
     raise UsageError(f"nothing in the repository is called {text}", hint=hint)

@@ -67,6 +67,19 @@ def test_resolve_names_nothing(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("deploy/web", "there is one with -n lab, -n shop", id="in other namespaces"),
+        pytest.param("ingressclass/nginx", "it has no namespace: leave -n out", id="in none"),
+    ],
+)
+def test_resolve_says_in_which_namespace_it_is(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        resolve(text, KEYS, namespace="elsewhere")
+    assert str(raised.value) == f"nothing in namespace elsewhere of the repository is called {text} ({hint})"
+
+
+@pytest.mark.parametrize(
     ("text", "want"),
     [
         pytest.param("deploy/cart", [CART], id="a workload"),
