@@ -23,6 +23,7 @@ from msgspec import Struct
 from kadm.errors import KadmError, Problem
 from kadm.execute import Delivery, Locked
 from kadm.members.connection import Connection
+from kadm.members.process import this_run
 from kadm.model.applyset import applyset_id
 from kadm.model.decision import Decision
 from kadm.model.objects import JsonObject, ObjectKey
@@ -108,6 +109,7 @@ class Daemon:
             touched=self._showing.some,
         )
         self._migrator = Migrator(self)
+        self._me = this_run()
         self._election: Election | None = None
         self._repo: Repo | None = None
         self._manifests: dict[ObjectKey, Manifest] = {}
@@ -155,7 +157,7 @@ class Daemon:
         self._tally.add(migrations=1)
         self._trail.add("migration", text, member=member, about=str(key))
         self._showing.some((key,))
-        self._hurry(f"{key} in {member}: {text}")
+        self._hurry(f"auto-migration has learned of {key} in {member}")
 
     def arrived(self, member: str, key: ObjectKey, replicas: int) -> None:
         self._hurry(f"{replicas} replicas of {key} are ready in {member}")
@@ -281,7 +283,7 @@ class Daemon:
             if name not in self._watches:
                 self._watch(name, repo)
         if self._election is None or another:
-            self._election = Election(repo.fleet.name, self.links, self._writer_changed)
+            self._election = Election(repo.fleet.name, self.links, self._writer_changed, me=self._me)
         self._election.electors = names
         for warning in repo.warnings:
             _log.warning("%s", warning)
@@ -314,8 +316,9 @@ class Daemon:
 
     def _writer_changed(self) -> None:
         assert self._election is not None, "it has just changed"
-        holder = self._election.view.holder
-        self._trail.add("writer", f"{holder} writes" if holder else "nobody writes")
+        view = self._election.view
+        who = "this daemon" if view.here else view.holder or "nobody"
+        self._trail.add("writer", f"{who} writes")
         for name in self._watches:
             self._migrator.forget(name)  # whoever wrote before may have learned more
         self._triggers.add("who writes changed")

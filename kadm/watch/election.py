@@ -77,7 +77,6 @@ class Election:
         before, since = self.view, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         if (before.here, before.holder) != (here, holder):
             self.view = WriterView(here=here, holder=holder, since=since)
-            _log.info("writer: %s", "this daemon" if here else holder or "nobody")
             self.changed()
 
     async def resign(self) -> None:

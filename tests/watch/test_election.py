@@ -104,6 +104,18 @@ def test_one_that_died_is_followed_when_its_lease_has_expired() -> None:
     scene(body)
 
 
+def test_one_that_turns_to_another_fleet_and_back_goes_on_at_once() -> None:
+    """It knows its own Lease, and does not wait until that expires."""
+
+    async def body(it: Scene) -> None:
+        one, back = it.daemon("1"), it.daemon("1")
+        await one.round()
+        await back.round()
+        assert back.view.here
+
+    scene(body)
+
+
 def test_a_dead_elector_stops_nobody() -> None:
     async def body(it: Scene) -> None:
         one, two = it.daemon("1"), it.daemon("2")
