@@ -119,6 +119,7 @@ class Daemon:
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._lists = asyncio.Semaphore(LISTS_AT_A_TIME)
         self._holders: dict[ObjectKey, set[str]] = {}
+        self._uids: dict[str, str] = {}
         self._ill: frozenset[str] = frozenset()
         self._saved = self._trail.number
         self._saved_s = 0.0
@@ -200,6 +201,7 @@ class Daemon:
                 self._migrator.touch(member, key)
 
     def synced(self, member: str) -> None:
+        self._recognise(member)
         if not self._ready:
             return
         self._trail.add("back", "it answers, and everything in it was read", member=member)
@@ -207,6 +209,18 @@ class Daemon:
         self._migrator.touch_all()
         self._triggers.add(f"{member} is back")
         self._showing.all()
+
+    def _recognise(self, member: str) -> None:
+        """Tell where another cluster answers than the one that was there: it is filled as git says, like any member."""
+        state = self._watches[member].state
+        assert state is not None, "everything in it was read"
+        before = self._uids.get(member)
+        self._uids[member] = state.uid
+        if before not in (None, state.uid):
+            text = "it is another cluster than before: the uid of namespace kube-system is another one"
+            self._trail.add(
+                "back", f"{text}; check its kubeconfig if that is not meant", severity="warning", member=member
+            )
 
     def lost(self, member: str, problem: Problem) -> None:
         why = f"{problem.what}: {problem.why}" if problem.why else problem.what
@@ -309,6 +323,7 @@ class Daemon:
     def _unwatch(self, name: str) -> None:
         self._watching.pop(name).cancel()
         gone = self._watches.pop(name)
+        self._uids.pop(name, None)
         self._migrator.forget(name)
         self.links.renew(name)
         for key in gone.objects:

@@ -187,6 +187,26 @@ def test_a_credential_that_is_refused_for_a_while(fleet: Fleet, sandbox: Path, t
         assert token not in it.daemon.text
 
 
+def test_another_cluster_under_a_known_name_is_told(fleet: Fleet, sandbox: Path, tools: Tools, tmp_path: Path) -> None:
+    """A kubeconfig may lead elsewhere from now on, or the cluster was made anew: it is filled, but not in silence."""
+    root, (kept, elsewhere) = fleet(FILES, members=2), ("member1", "member3")
+    kubeconfig = yaml.safe_load((sandbox / "kubeconfig").read_text())
+    file = tmp_path / "kubeconfig"
+    file.touch(mode=0o600)
+    file.write_text(yaml.safe_dump(kubeconfig))
+    with scene(tools, root, kubeconfig=file) as it:
+        it.daemon.wait_for("applied")
+        it.spreads_to((kept, ILL), "first")
+        contexts = {one["name"]: one["context"] for one in kubeconfig["contexts"]}
+        contexts[ILL].update(contexts[elsewhere])
+        file.write_text(yaml.safe_dump(kubeconfig))
+        inject(sandbox, ILL, [Fault(mode="refuse")])
+        it.until(lambda: any("another cluster" in one["message"] for one in it.daemon.of("back")), "it is not told")
+        assert [one["member"] for one in it.daemon.of("back") if "another cluster" in one["message"]] == [ILL]
+        it.daemon.wait_until_settled()
+        assert it.value(elsewhere) == "first"
+
+
 # The repository.
 
 
