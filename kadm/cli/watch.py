@@ -44,7 +44,10 @@ def watch(
     ] = Drift.CORRECT,
     once: Annotated[bool, typer.Option("--once", help="Read everything, plan and apply once, and end.")] = False,
     check_config: Annotated[
-        bool, typer.Option("--check-config", help="Read the repository, say whether it can be used, and end.")
+        bool,
+        typer.Option(
+            "--check-config", help="Read the repository and the token, say whether they can be used, and end."
+        ),
     ] = False,
     state_dir: Annotated[
         Path | None,

@@ -20,7 +20,7 @@ from kadm.errors import KadmError, UsageError
 from kadm.execute import Delivery
 from kadm.model.duration import duration_s
 from kadm.watch.daemon import Daemon, WatchOptions
-from kadm.watch.serving import Serving
+from kadm.watch.serving import Listening, Serving, read_token
 from kadm.watch.source import Clone, Directory, Source
 from kadm.watch.store import Store
 from kadm.watch.tls_buffers import make_tls_buffers_small
@@ -68,7 +68,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
     kept = store.open()
     try:
         if asked.check_config:
-            return await _check(console, source)
+            return await _check(console, source, where)
         log_to(console.err, verbosity=console.verbosity, as_json=asked.as_json)
         _allow_open_files()
         make_tls_buffers_small()
@@ -141,8 +141,10 @@ def _exit_code(delivery: Delivery | None) -> ExitCode:
     return applied_code(plan, report)
 
 
-async def _check(console: Console, source: Source) -> ExitCode:
-    """Whether the newest state of the repository can be used. Raises KadmError where it cannot."""
+async def _check(console: Console, source: Source, where: Listening | None) -> ExitCode:
+    """Whether the newest state of the repository, and the token, can be used. Raises KadmError where one cannot."""
+    if where is not None and where.token_file is not None:
+        read_token(where.token_file)
     repo = await asyncio.to_thread(source.load, await source.look())
     if not repo.clusters:
         raise KadmError("the fleet has no members", hint="kadm join NAME --context CONTEXT adds one")

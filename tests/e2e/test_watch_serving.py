@@ -140,6 +140,9 @@ def test_a_port_that_is_taken(fleet: Fleet, tools: Tools) -> None:
         pytest.param(("--listen", "0.0.0.0:0"), "asks nobody for a token", id="beyond loopback without a token"),
         pytest.param(("--listen", "5236"), "is not HOST:PORT", id="no host"),
         pytest.param(("--token-file", "none"), "cannot be read", id="no such file"),
+        pytest.param(
+            ("--check-config", "--token-file", "none"), "cannot be read", id="no such file, found by the check"
+        ),
         pytest.param(("--listen", "none", "--token-file", "t"), "makes no sense", id="a token for nothing"),
     ],
 )
