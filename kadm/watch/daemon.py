@@ -368,6 +368,7 @@ class Daemon:
             self._migrator.touch_all()
             self._showing.rest()
             if self.options.once and (done.clean or not done.changed):
+                self._leave_to_the_writer()
                 electing.cancel()
                 return
             if done.changed:
@@ -382,6 +383,16 @@ class Daemon:
                 self._triggers.later(RETRY, failures.another())
             await self.links.sweep()
             await asyncio.sleep(min(max(done.planning_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S))
+
+    def _leave_to_the_writer(self) -> None:
+        """Tell where nothing was carried out because another daemon writes."""
+        planned = self._planning.planned
+        left = len(planned.plan.changes) if planned is not None else 0
+        if left and not self.writing:
+            assert self._election is not None, "it was planned"
+            holder = self._election.view.holder or "nobody"
+            text = f"{left} changes are left undone: {holder} writes, not this run"
+            self._trail.add("writer", text, severity="warning")
 
     async def _round(self, reasons: tuple[str, ...]) -> Round:
         """One plan and its apply. What could not be done is noted; with ``once`` it is raised (KadmError)."""

@@ -195,6 +195,18 @@ def test_once_plans_and_applies_and_ends(fleet: Fleet, tools: Tools) -> None:
     tools.kadm("-C", root, "watch", "--once", "--state-dir", "state", code=1)
 
 
+def test_once_beside_a_daemon_says_what_it_leaves_to_it(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    with watching(tools, "-C", root, "--drift", "report", "--interval", "1s") as daemon:
+        daemon.wait_for("applied")
+        daemon.wait_until_settled()
+        tools.kubectl("member2", "patch", "configmap/c", "--type=merge", "-p", '{"data": {"v": "drifted"}}')
+        daemon.wait_for("held")
+        said = tools.kadm("-C", root, "watch", "--once", "--state-dir", "once")
+        assert re.search(r"WARNING 1 changes are left undone: \S+ \(process .*\) .*writes, not this run", said.err)
+        assert values(tools) == ["first", "drifted", "first"]
+
+
 ROLLOUT = """\
 apiVersion: kadm.io/v1alpha1
 kind: Fleet
