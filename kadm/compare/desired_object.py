@@ -388,16 +388,19 @@ def _refused(
 
 
 def _other_values(wanted: DesiredObject, live: JsonObject, fields: Sequence[str], terms: Terms) -> str:
-    """Where git and the member differ in these fields, in words: the member names whole structs."""
-    found = [path_text(one.path) for one in local_differences(live, wanted.object, terms.manager)]
-    found = [path for path in found if any(_is_below(path, field) for field in fields)]
+    """Where git and the member differ in these fields, in words: the member names whole structs, or a field that it
+    derives from another (clusterIPs from clusterIP)."""
+    every = [path_text(one.path) for one in local_differences(live, wanted.object, terms.manager)]
+    found = [path for path in every if any(_is_below(path, field) for field in fields)]
+    if not found:
+        found = [path for path in every if any(_is_below(path, field.partition(".")[0]) for field in fields)]
     more = f" and {len(found) - _NAMED_FIELDS} more" if len(found) > _NAMED_FIELDS else ""
     return f"git has another {', '.join(found[:_NAMED_FIELDS])}{more}" if found else ""
 
 
 def _is_below(path: str, field: str) -> bool:
-    """Whether a field stands in another, as they are written."""
-    return path.startswith((f"{field}.", f"{field}["))
+    """Whether a field is another or stands in it, as they are written."""
+    return path == field or path.startswith((f"{field}.", f"{field}["))
 
 
 def _may_recreate(wanted: DesiredObject) -> bool:

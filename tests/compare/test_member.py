@@ -362,3 +362,33 @@ def test_what_its_manifest_asks_to_keep_is_released() -> None:
     kept = replace(recorded(KEY), keep=True)
     found = compare(there=(OURS,), record=a_record(kept))
     assert [(change.action, change.note) for change in found.changes] == [("release", "annotation orphan: all")]
+
+
+@pytest.mark.parametrize(
+    ("field", "want"),
+    [
+        pytest.param("spec.template", "git has another spec.template.a, spec.template.b: no", id="a whole struct"),
+        pytest.param("spec", "git has another spec.clusterIP, spec.template.a, spec.template.b: no", id="all of spec"),
+        pytest.param("spec.clusterIP", "git has another spec.clusterIP: no", id="the very field"),
+        pytest.param(
+            "spec.clusterIPs[0]",
+            "git has another spec.clusterIP, spec.template.a, spec.template.b: no",
+            id="one that the member derives",
+        ),
+        pytest.param("data", "no", id="one that does not differ"),
+    ],
+)
+def test_what_cannot_change_names_the_fields_that_git_has_other(field: str, want: str) -> None:
+    def service(ip: str, a: str, b: str) -> JsonObject:
+        return {**a_config(), "spec": {"clusterIP": ip, "template": {"a": a, "b": b}}}
+
+    there = live(service("10.0.0.1", "1", "1"), managers=(OWN,))
+    refused = DryRun(outcome="refused", problem=Problem(what="x", why="no"), faults=(Fault(field, "is immutable"),))
+    found = compare_member(
+        DesiredMember(name="eu", objects=(desired(service("None", "2", "2")),)),
+        LiveMember(name="eu", objects={KEY: there}),
+        {KEY: refused},
+        record=RECORD,
+        terms=Terms(member="eu", manager=MANAGER, set_id=SET, permissions=Permissions()),
+    )
+    assert [problem.why for problem in found.problems] == [want]
