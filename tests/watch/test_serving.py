@@ -255,7 +255,9 @@ def test_a_token_is_read_again_and_a_bad_file_changes_nothing(
         server.reload()
         assert await status("another-token-of-some-length") == 200
 
+    caplog.set_level("INFO")
     served(a_snapshot(), act, listening("127.0.0.1:0", token_file=token_file))
+    assert caplog.text.count(f"the token was read again from {token_file}") == 1
     assert "the former token stays" in caplog.text
     assert TOKEN not in caplog.text
     assert "another-token" not in caplog.text

@@ -96,6 +96,9 @@ class Serving:
             self._door = _door(self._where)
         except UsageError as error:
             _log.error("%s; the former token stays", error.problem)
+        else:
+            if self._where.token_file is not None:
+                _log.info("the token was read again from %s", self._where.token_file)
 
     def _application(self) -> web.Application:
         """The paths, behind the door."""
