@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-golden", action="store_true", help="write golden texts instead of comparing with them")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """What ``-n auto`` means: most of the time of tests goes into waiting for members, time-outs and processes."""
-    return 2 * (os.cpu_count() or 1)
+def pytest_configure() -> None:
+    """What tests start can be interrupted, also where they were started in the background of a shell themselves."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -136,7 +136,11 @@ def test_killed_at_random_moments(fleet: Callable[..., Path], sandbox: Path, too
         write(root, second=False)
         tools.kadm("-C", root, "apply", "--yes")
         write(root, second=True)
-        killed += interrupted(tools, root, after_s=seed.uniform(0.2, took))
+        after_s = seed.uniform(0.2, took)
+        if interrupted(tools, root, after_s=after_s):
+            killed += 1
+        else:
+            took = max(after_s, 0.4)  # the machine has less to do than when an undisturbed run was timed
         tools.kadm("-C", root, "apply", "--yes", "--allow-deletes", "20")
         got = {member: state(tools, member) for member in want}
         assert unlike(got, want) == {}, f"moment {moment}"

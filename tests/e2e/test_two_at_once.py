@@ -71,7 +71,7 @@ def test_one_waits_and_the_end_is_one_state(root: Path, tools: Tools) -> None:
     (root / "manifests/slow.yaml").write_text(SLOW.replace("replicas: 1", "replicas: 2"))
     other = shutil.copytree(root, tools.cwd / "other")
     (other / "manifests/c.yaml").write_text(config("second"))
-    with applying(tools, root, "--timeout", "3", "--allow-deletes", "2") as first:
+    with applying(tools, root, "--timeout", "12", "--allow-deletes", "2") as first:
         until_it_waits(first, "slow")
         said = tools.kadm("-C", other, "apply", "--yes", "--no-wait", "--allow-deletes", "2")
     assert re.search(r"waiting: member1 is held by \S+ \(process \d+\) since", said.err)

@@ -26,7 +26,7 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if base.name.startswith("popen-") else base
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def members_of(run_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Get]:
     """Members of the sort that is asked for, started at the first question. Skips where they cannot be."""
     running: dict[Sort, Members] = {}
