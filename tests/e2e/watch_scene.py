@@ -152,7 +152,8 @@ def is_lost_and_back(it: Scene, relay: Relay, vanishes: Callable[[Relay], None],
     assert f"{ILL} 2/2\n" in it.tools.kadm("status", "--daemon", it.url).out.replace(", member3 2/2", "")
     it.daemon.wait_until_settled()
     it.nothing_moved(before)
-    assert [one["member"] for one in it.daemon.of("lost")] == [ILL]
+    lost = [(one["member"], one["message"]) for one in it.daemon.of("lost")]
+    assert ({member for member, _ in lost}, len(set(lost))) == ({ILL}, len(lost)), "each reason is told once"
 
 
 def refuse(relay: Relay) -> None:
