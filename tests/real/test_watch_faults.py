@@ -96,7 +96,7 @@ def test_a_member_that_forgot_the_place_is_read_anew(
         tools.kubectl(ILL, "patch", *car, "--type=merge", "-p", '{"spec": {"size": "large"}}')
         it.daemon.wait_for("drift", "spec.size")  # full lists find it while there is no watch
         it.until(lambda: size() == "small", "it is not put back")
-        assert it.count(lists, member=ILL) > listed
+        it.until(lambda: it.count(lists, member=ILL) > listed, "it is not listed anew")
         old.heal()
         it.daemon.wait_until_settled()
         it.write("second")
