@@ -96,7 +96,7 @@ def test_a_member_that_forgot_the_place_is_read_anew(fleet: Fleet, sandbox: Path
         it.daemon.wait_for("drift", "data.v")  # full lists find it while there is no watch
         it.spreads_to(MEMBERS, "first")
         inject(sandbox, ILL, [])
-        assert it.count(lists, member=ILL) > lists_before
+        it.until(lambda: it.count(lists, member=ILL) > lists_before, "it is not listed anew")
         assert it.count(expired, member="member1") == 0
 
         def rests() -> bool:
