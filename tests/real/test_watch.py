@@ -110,7 +110,12 @@ class Ground:
         try:
             self.members[0].call("POST", "/api/v1/nodes", own)
             self.node_is("True", "Played")
-            self.members[0].call("PATCH", path, {"spec": {"taints": None}}, media_type=MERGE)
+            taint = {
+                "key": self.label,
+                "value": "lost",
+                "effect": "NoSchedule",
+            }  # whom it is not for, it is not to take
+            self.members[0].call("PATCH", path, {"spec": {"taints": [taint]}}, media_type=MERGE)
             self.mark(0, self.own_node, "lost")
             for name in COUNTED:
                 for member, _ in enumerate(MEMBERS):
@@ -186,7 +191,10 @@ AFFINITY = """\
           requiredDuringSchedulingIgnoredDuringExecution:
             nodeSelectorTerms: [{matchExpressions: [{key: LABEL, operator: In, values: [affine]}]}]
 """
-ON_OWN_NODE = "      nodeSelector: {LABEL: lost}\n"
+ON_OWN_NODE = """\
+      nodeSelector: {LABEL: lost}
+      tolerations: [{key: LABEL, operator: Exists, effect: NoSchedule}]
+"""
 
 NO_NODE = "replicas do not run: Unschedulable"
 
