@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.forked import Run, begun
+
 BIN = Path(sys.executable).parent
 TIMEOUT_S = 120
 
@@ -56,12 +58,23 @@ class Tools:
         """``kubectl get … -o json``, decoded."""
         return self.kubectl(member, "get", *what, "-o", "json").json
 
+    def begin(self, *arguments: str | Path) -> Run:
+        """Start kadm; ``ended`` must follow."""
+        return begun([str(argument) for argument in arguments], self.cwd, self.environment())
+
+    def ended(self, run: Run) -> Said:
+        """Wait for the end of what was begun; what it said."""
+        return Said(*run.ended(TIMEOUT_S))
+
     def run(self, *arguments: str | Path, env: dict[str, str] | None = None, stdin: str | None = None) -> Said:
-        """Run any program."""
+        """Run any program. kadm is forked, but where it is to read something from stdin."""
+        environment = {**self.environment(), **(env or {})}
+        if arguments[0] == str(BIN / "kadm") and stdin is None:
+            return Said(*begun([str(one) for one in arguments[1:]], self.cwd, environment).ended(TIMEOUT_S))
         done = subprocess.run(
             [str(argument) for argument in arguments],
             cwd=self.cwd,
-            env={**self.environment(), **(env or {})},
+            env=environment,
             input=stdin if stdin is not None else "",
             capture_output=True,
             text=True,

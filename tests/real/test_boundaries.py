@@ -25,11 +25,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.audit import Audit, audited, everything
-from tests.e2e.running import Said
+from tests.e2e.running import Said, Tools
 from tests.real.access import Access
 from tests.real.blade import Blade, Boundary
 from tests.real.fleet import Fleet, sweep
-from tests.real.forked import Forked, forked
 from tests.real.look import Look
 from tests.real.members import Members
 
@@ -165,7 +164,7 @@ class Round:
 
     fleet: Fleet
     audit: Audit
-    tools: Forked
+    tools: Tools
     accesses: dict[str, Access]
     first: Look | None = None
 
@@ -185,8 +184,9 @@ class Round:
     def killed(self, blade: Blade) -> None:
         """Run the apply under the blade."""
         self.audit.hook = blade
-        blade.pid.set_result(self.tools.begin("-C", self.fleet.root, "apply", *FLAGS))
-        self.tools.ended()
+        run = self.tools.begin("-C", self.fleet.root, "apply", *FLAGS)
+        blade.pid.set_result(run.pid)
+        self.tools.ended(run)
         blade.dead.set()
 
     def again(self, blade: Blade) -> tuple[Said, frozenset[str]]:
@@ -271,7 +271,7 @@ class Place:
 
     members: Members
     audit: Audit
-    tools: Forked
+    tools: Tools
     accesses: dict[str, Access]
 
     @contextmanager
@@ -344,8 +344,9 @@ def places(members: Members, tmp_path: Path) -> Iterator[list[Place]]:
             directory = tmp_path / f"place{number}"
             directory.mkdir()
             audit = stack.enter_context(audited(members.directory, directory))
-            tools = stack.enter_context(forked(directory))
-            found.append(Place(members, audit, tools, {name: members.access(name) for name in members.names[:2]}))
+            found.append(
+                Place(members, audit, Tools(directory), {name: members.access(name) for name in members.names[:2]})
+            )
         yield found
 
 
