@@ -46,7 +46,7 @@ def watch(
     check_config: Annotated[
         bool,
         typer.Option(
-            "--check-config", help="Read the repository and the token, say whether they can be used, and end."
+            "--check-config", help="Read the repository and the secrets, say whether they can be used, and end."
         ),
     ] = False,
     state_dir: Annotated[
@@ -83,6 +83,15 @@ def watch(
             metavar="FILE",
             help="Ask for the token in this file (mode 0600); needed beyond loopback.",
             show_default="nobody is asked",
+        ),
+    ] = None,
+    hook_secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--hook-secret-file",
+            metavar="FILE",
+            help="Look at git when its server says so at /hook, with the secret in this file (mode 0600).",
+            show_default="there is no webhook",
         ),
     ] = None,
     output: Annotated[options.Output, typer.Option("-o", "--output", help="Format of the log.")] = options.Output.TEXT,
@@ -122,6 +131,7 @@ def watch(
         status_dir=status_dir,
         listen=listen,
         token_file=token_file,
+        hook_secret_file=hook_secret_file,
         as_json=output is options.Output.JSON,
         request_timeout_s=request_timeout,
         parallel=parallel,

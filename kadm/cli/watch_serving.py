@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,29 +16,32 @@ _log = logging.getLogger(__name__)
 NOWHERE = "none"
 
 
-def where_to_listen(text: str | None, token_file: Path | None) -> Listening | None:
-    """What ``--listen`` and ``--token-file`` say; None: nothing is to be served. Raises UsageError."""
+def where_to_listen(text: str | None, token_file: Path | None, hook_file: Path | None) -> Listening | None:
+    """What ``--listen`` and the files beside it say; None: nothing is to be served. Raises UsageError."""
     if text == NOWHERE:
-        if token_file is not None:
-            raise UsageError(f"--token-file makes no sense with --listen {NOWHERE}")
+        for flag, file in (("--token-file", token_file), ("--hook-secret-file", hook_file)):
+            if file is not None:
+                raise UsageError(f"{flag} makes no sense with --listen {NOWHERE}")
         return None
-    return listening(text or DEFAULT_LISTEN, token_file=token_file)
+    return listening(text or DEFAULT_LISTEN, token_file=token_file, hook_file=hook_file)
 
 
 @asynccontextmanager
-async def served(board: Board, where: Listening | None, *, asked: bool) -> AsyncIterator[Serving | None]:
-    """Serve for the time of the block; None where nothing is.
+async def served(
+    board: Board, where: Listening | None, pushed: Callable[[], None], *, needed: bool
+) -> AsyncIterator[Serving | None]:
+    """Serve for the time of the block; None where nothing is. ``pushed`` hears of a push to git.
 
-    A port that nobody ``asked`` for may be taken, by another daemon: that is told, and the daemon does its work unseen.
+    A port that is not ``needed`` may be taken, by another daemon: that is told, and the daemon does its work unseen.
     """
     if where is None:
         yield None
         return
-    found = Serving(board, where)
+    found = Serving(board, where, pushed)
     try:
         await found.start()
     except CannotListen as error:
-        if asked:
+        if needed:
             raise
         _log.warning("not served: %s: %s (--listen HOST:PORT says where else)", error.problem.what, error.problem.why)
         yield None

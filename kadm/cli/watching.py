@@ -51,6 +51,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     status_dir: Path | None
     listen: str | None
     token_file: Path | None
+    hook_secret_file: Path | None
     as_json: bool
     request_timeout_s: float
     parallel: int
@@ -62,7 +63,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
     git_timeout_s = _seconds("--git-timeout", asked.git_timeout)
     if asked.repo is None and asked.branch:
         raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
-    where = None if asked.once else where_to_listen(asked.listen, asked.token_file)
+    where = None if asked.once else where_to_listen(asked.listen, asked.token_file, asked.hook_secret_file)
     store = Store(_state_dir(asked))
     source = _source(asked, store, git_timeout_s)
     kept = store.open()
@@ -81,7 +82,8 @@ async def run_watch(console: Console, asked: Asked) -> int:
             parallel=asked.parallel,
         )
         daemon = Daemon(source, store, kept, options)
-        async with served(daemon.board, where, asked=asked.listen is not None) as serving:
+        needed = asked.listen is not None or asked.hook_secret_file is not None
+        async with served(daemon.board, where, daemon.pushed, needed=needed) as serving:
             return await _until_ended(daemon, serving)
     finally:
         store.close()
@@ -142,9 +144,12 @@ def _exit_code(delivery: Delivery | None) -> ExitCode:
 
 
 async def _check(console: Console, source: Source, where: Listening | None) -> ExitCode:
-    """Whether the newest state of the repository, and the token, can be used. Raises KadmError where one cannot."""
+    """Whether the newest state of the repository, and the files of secrets, can be used. Raises KadmError where one
+    cannot."""
     if where is not None and where.token_file is not None:
         read_token(where.token_file)
+    if where is not None and where.hook_file is not None:
+        read_token(where.hook_file, "hook secret")
     repo = await asyncio.to_thread(source.load, await source.look())
     if not repo.clusters:
         raise KadmError("the fleet has no members", hint="kadm join NAME --context CONTEXT adds one")

@@ -236,6 +236,11 @@ class Daemon:
             if watch.problem is not None:
                 watch.try_now()
 
+    def pushed(self) -> None:
+        """Look at git now: its server says that something was pushed."""
+        self._tally.add(hooks=1)
+        self._following.look_now()
+
     def end(self) -> None:
         """Begin nothing more; what was sent is waited for while the process is given time."""
         self._planning.end()

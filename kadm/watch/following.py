@@ -60,6 +60,7 @@ class Following:
         failures = Failures(first_s=FIRST_PAUSE_S, longest_s=max(self._interval_s, FIRST_PAUSE_S))
         kept = before = await self._kept()
         while True:
+            self._poke.clear()  # not after the look: what was pushed meanwhile may have come too late for it
             wait_s = self._interval_s
             try:
                 state = await self._source.look()
@@ -82,7 +83,6 @@ class Following:
                         await self._take(kept, newest=False)
             if once and not self._in_force:
                 raise self._nothing()
-            self._poke.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._poke.wait()

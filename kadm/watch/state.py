@@ -196,6 +196,7 @@ class Totals(Struct, frozen=True, kw_only=True):
     fetches: int = 0
     failed_fetches: int = 0
     rewrites: int = 0
+    hooks: int = 0
     broken_commits: int = 0
     plans: int = 0
     failed_plans: int = 0

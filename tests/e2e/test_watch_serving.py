@@ -19,7 +19,7 @@ from kadm.sandbox.faults import Fault
 from kadm.sandbox.process import inject
 from tests.e2e.daemon import Daemon, watching
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import migrate, web
+from tests.e2e.test_watch import commit, config, git, migrate, values, web
 from tests.watch.browser import browser, executable
 from tests.watch.test_page import CELL, violations
 
@@ -184,3 +184,24 @@ def test_the_page_follows_the_fleet(fleet: Fleet, sandbox: Path, tools: Tools) -
 
     with watching(tools, "-C", root, "--interval", "1s", "--listen", "127.0.0.1:0") as daemon:
         asyncio.run(watch(daemon, address(daemon)))
+
+
+def test_a_push_is_followed_at_once_where_its_server_tells(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root)
+    secret = tools.cwd / "secret"
+    secret.write_text(TOKEN)
+    secret.chmod(0o600)
+    flags = ("--interval", "1h", "--listen", "127.0.0.1:0", "--hook-secret-file", secret)
+    with watching(tools, "--repo", root, *flags) as daemon:
+        daemon.wait_for("applied")
+        url = address(daemon)
+        second = commit(root, c=config("second"))
+        pushed = urllib.request.Request(f"{url}/hook", b"{}", {"X-Gitlab-Token": TOKEN, "Host": "kadm.example.org"})
+        with urllib.request.urlopen(pushed, timeout=10) as answer:
+            assert answer.status == 202
+        daemon.wait_for("commit", second[:12])
+        daemon.wait_until(lambda: values(tools) == ["second"] * 3)
+        assert "kadm_source_hooks_total 1.0" in get(f"{url}/metrics")[1]
+    assert TOKEN not in daemon.text

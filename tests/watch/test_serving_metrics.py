@@ -84,11 +84,14 @@ WATCHED = WatchCounts(lists=5, restarts=2, expired=1, silent=4, failures={"429":
             id="workloads",
         ),
         pytest.param(
-            a_snapshot(totals=Totals(fetches=7, failed_fetches=2, rewrites=1, plans=3, changes=5, failed_changes=1)),
+            a_snapshot(
+                totals=Totals(fetches=7, failed_fetches=2, rewrites=1, hooks=4, plans=3, changes=5, failed_changes=1)
+            ),
             {
                 ("kadm_source_fetches_total", ("failed",)): 2,
                 ("kadm_source_fetches_total", ("ok",)): 7,
                 ("kadm_source_rewrites_total", ()): 1,
+                ("kadm_source_hooks_total", ()): 4,
                 ("kadm_plans_total", ("failed",)): 0,
                 ("kadm_plans_total", ("ok",)): 3,
                 ("kadm_changes_total", ("failed",)): 1,

@@ -31,24 +31,30 @@ _SAME_SITE = ("same-origin", "none")
 
 
 class Listening(Struct, frozen=True, kw_only=True):
-    """Where the daemon listens. Port 0 takes a free one. ``token_file`` None: nobody is asked for a token."""
+    """Where the daemon listens. Port 0 takes a free one. ``token_file`` None: nobody is asked for a token.
+
+    ``hook_file`` holds the secret that a git server's webhook shows; None: there is no webhook.
+    """
 
     host: str
     port: int
     token_file: Path | None = None
+    hook_file: Path | None = None
 
     @property
     def loopback(self) -> bool:
         return is_loopback(self.host)
 
 
-def listening(text: str = DEFAULT_LISTEN, *, token_file: Path | None = None) -> Listening:
+def listening(
+    text: str = DEFAULT_LISTEN, *, token_file: Path | None = None, hook_file: Path | None = None
+) -> Listening:
     """``HOST:PORT`` (``[::1]:PORT`` for IPv6). Raises UsageError where it is not that, or a token is missing."""
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not colon or not bare or not port.isdecimal() or int(port) > 65535 or (":" in bare and bare == host):
         raise UsageError(f"--listen {text} is not HOST:PORT", hint=f"for example {DEFAULT_LISTEN}, or [::1]:5236")
-    found = Listening(host=bare, port=int(port), token_file=token_file)
+    found = Listening(host=bare, port=int(port), token_file=token_file, hook_file=hook_file)
     if not found.loopback and token_file is None:
         raise UsageError(
             f"--listen {text} is reachable from other machines, and asks nobody for a token",
@@ -57,28 +63,29 @@ def listening(text: str = DEFAULT_LISTEN, *, token_file: Path | None = None) -> 
     return found
 
 
-def read_token(path: Path) -> str:
-    """The token in a file that nobody else may read. Raises UsageError where that does not hold."""
+def read_token(path: Path, what: str = "token") -> str:
+    """The token (or ``what`` it is called) in a file that nobody else may read. Raises UsageError where that does not
+    hold."""
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
             content = file.read(LONGEST_TOKEN_FILE + 1)
     except OSError as error:
-        raise UsageError(f"the token file {path} cannot be read", why=error.strerror or "") from error
+        raise UsageError(f"the {what} file {path} cannot be read", why=error.strerror or "") from error
     if not stat.S_ISREG(about.st_mode):
-        raise UsageError(f"the token file {path} is no regular file")
+        raise UsageError(f"the {what} file {path} is no regular file")
     if about.st_uid not in (0, os.geteuid()):
-        raise UsageError(f"the token file {path} belongs to somebody else", hint="chown it to the user that runs kadm")
+        raise UsageError(f"the {what} file {path} belongs to somebody else", hint="chown it to the user that runs kadm")
     if about.st_mode & _OTHERS:
         mode = stat.S_IMODE(about.st_mode)
-        raise UsageError(f"the token file {path} is open to others: its mode is {mode:04o}", hint=f"chmod 600 {path}")
+        raise UsageError(f"the {what} file {path} is open to others: its mode is {mode:04o}", hint=f"chmod 600 {path}")
     try:
         token = content.decode("ascii").strip()
     except UnicodeDecodeError as error:
-        raise UsageError(f"the token file {path} holds more than ASCII") from error
+        raise UsageError(f"the {what} file {path} holds more than ASCII") from error
     if not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN_FILE or not token.isprintable() or " " in token:
         raise UsageError(
-            f"the token in {path} is not one word of at least {SHORTEST_TOKEN} characters",
+            f"the {what} in {path} is not one word of at least {SHORTEST_TOKEN} characters",
             hint=f"openssl rand -hex 32 > {path}",
         )
     return token

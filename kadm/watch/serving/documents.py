@@ -98,6 +98,7 @@ def watch_fields(snapshot: Snapshot) -> JsonObject:
             "brokenCommits": snapshot.totals.broken_commits,
             "plans": snapshot.totals.plans,
             "rewrites": snapshot.totals.rewrites,
+            "hooks": snapshot.totals.hooks,
             "failedPlans": snapshot.totals.failed_plans,
             "applies": snapshot.totals.applies,
             "changes": snapshot.totals.changes,

@@ -192,6 +192,12 @@ METRICS: tuple[Described, ...] = (
         of=lambda one: _one(one.totals.rewrites),
     ),
     Described(
+        name="kadm_source_hooks",
+        type="counter",
+        help="Webhooks of the git server that were heeded.",
+        of=lambda one: _one(one.totals.hooks),
+    ),
+    Described(
         name="kadm_member_up",
         type="gauge",
         help="1 while the member answers.",

@@ -4,12 +4,14 @@
     /healthz  /readyz     whether the process lives; whether what it serves is complete. No token
     /metrics              Prometheus' text format
     /api/v1/…             JSON of kadm.io/v1 (``documents``), and ``stream`` for live updates
+    /hook                 a git server says that something was pushed (``hook``); only where a secret is agreed on
 
-It only reads: there is no request that changes anything, and no other method than GET and HEAD.
+It only reads: no request changes anything. But for the hook there is no other method than GET and HEAD.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -23,6 +25,7 @@ from kadm.errors import KadmError, Problem, UsageError
 from kadm.watch.serving.access import Door, Listening, read_token
 from kadm.watch.serving.answers import Answer, Answers
 from kadm.watch.serving.documents import error_document
+from kadm.watch.serving.hook import TooLarge, is_genuine
 from kadm.watch.serving.metrics import CONTENT_TYPE, exposition, registry
 from kadm.watch.serving.pages import page_files
 from kadm.watch.serving.stream import Streams
@@ -32,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 SHUTDOWN_S = 0.5
 COMPRESS_BYTES = 4096
+HOOK = "/hook"
+HOOK_WITHIN_S = 10.0
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -55,15 +60,17 @@ class CannotListen(UsageError):
 
 
 class Serving:
-    """Serves one board, from ``start`` to ``stop``; ``url`` is where.
+    """Serves one board, from ``start`` to ``stop``; ``url`` is where. ``pushed`` hears of a push to git.
 
-    Raises UsageError where the token file cannot be used.
+    Raises UsageError where the file of the token, or of the hook's secret, cannot be used.
     """
 
-    def __init__(self, board: Board, where: Listening) -> None:
+    def __init__(self, board: Board, where: Listening, pushed: Callable[[], None]) -> None:
         self._board = board
         self._where = where
+        self._pushed = pushed
         self._door = _door(where)
+        self._hook_secret = _hook_secret(where)
         self._answers = Answers(board)
         self._streams = Streams(board)
         self._metrics = registry(lambda: board.latest)
@@ -91,7 +98,8 @@ class Serving:
         await self._runner.cleanup()
 
     def reload(self) -> None:
-        """Take the token that its file holds now. A file that cannot be used is reported; the former token stays."""
+        """Take what the files of the token and of the hook's secret hold now. One that cannot be used is reported; what
+        was read before stays."""
         try:
             self._door = _door(self._where)
         except UsageError as error:
@@ -99,6 +107,13 @@ class Serving:
         else:
             if self._where.token_file is not None:
                 _log.info("the token was read again from %s", self._where.token_file)
+        try:
+            self._hook_secret = _hook_secret(self._where)
+        except UsageError as error:
+            _log.error("%s; the former secret stays", error.problem)
+        else:
+            if self._where.hook_file is not None:
+                _log.info("the hook's secret was read again from %s", self._where.hook_file)
 
     def _application(self) -> web.Application:
         """The paths, behind the door."""
@@ -117,6 +132,8 @@ class Serving:
         }
         for path, handler in routes.items():
             application.router.add_get(path, handler, allow_head=path != "/api/v1/stream")
+        if self._hook_secret is not None:
+            application.router.add_post(HOOK, self._hook)
         application.on_shutdown.append(self._end_streams)
         return application
 
@@ -143,6 +160,8 @@ class Serving:
     def _refusal(self, request: web.Request) -> web.Response | None:
         """Why the request is not answered; None: it is."""
         headers = request.headers
+        if request.path == HOOK and self._hook_secret is not None:
+            return None  # it may be addressed to any name, and no web site knows the secret
         data = request.path == "/metrics" or request.path.startswith("/api/")
         why = self._door.refuses(
             host=headers.get("Host"),
@@ -202,6 +221,22 @@ class Serving:
             raise UsageError("after is the number of an event")
         return self._answers.events(after=int(after))
 
+    async def _hook(self, request: web.Request) -> web.StreamResponse:
+        assert self._hook_secret is not None, "there is no such path without"
+        try:
+            async with asyncio.timeout(HOOK_WITHIN_S):
+                genuine = await is_genuine(request.headers, request.content.iter_any(), self._hook_secret)
+        except TooLarge as error:
+            return _error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, error.problem.what)
+        except TimeoutError:
+            return _error(HTTPStatus.REQUEST_TIMEOUT, f"the body did not come within {HOOK_WITHIN_S:g} s")
+        if not genuine:
+            _log.warning("refused a hook from %s: it does not know the secret", request.remote)
+            hint = "the git server and --hook-secret-file have to have the same one"
+            return _error(HTTPStatus.UNAUTHORIZED, "the secret, or the signature, is not the right one", hint=hint)
+        self._pushed()
+        return _text(HTTPStatus.ACCEPTED, "git is looked at now")
+
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         if self._streams.full:
             return _error(HTTPStatus.SERVICE_UNAVAILABLE, "too many readers follow already")
@@ -220,9 +255,9 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(board: Board, where: Listening) -> AsyncIterator[Serving]:
+async def serving(board: Board, where: Listening, pushed: Callable[[], None] = lambda: None) -> AsyncIterator[Serving]:
     """Serve the board until the block ends. Raises as ``Serving`` and its ``start`` do."""
-    found = Serving(board, where)
+    found = Serving(board, where, pushed)
     await found.start()
     try:
         yield found
@@ -232,6 +267,10 @@ async def serving(board: Board, where: Listening) -> AsyncIterator[Serving]:
 
 def _door(where: Listening) -> Door:
     return Door(read_token(where.token_file) if where.token_file is not None else None)
+
+
+def _hook_secret(where: Listening) -> str | None:
+    return read_token(where.hook_file, "hook secret") if where.hook_file is not None else None
 
 
 def _authority(host: str, port: int) -> str:
