@@ -22,6 +22,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two processors: tests that watch members do nothing but wait for half of their time."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The directory with vectors/ and real-manifests/. Skips where none is named; a name that is wrong is a failure."""
