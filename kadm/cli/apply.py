@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import options
+from kadm.cli import durations, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -22,12 +23,15 @@ def apply(
     output: options.OutputOption = options.Output.TEXT,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until what was changed is ready.")] = True,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for readiness.", min=0)
-    ] = 300.0,
-    lock_timeout: Annotated[
         float,
-        typer.Option("--lock-timeout", metavar="SECONDS", help="How long to wait for another run to end.", min=0),
-    ] = 60.0,
+        typer.Option(
+            "--timeout",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(0),
+            help="How long to wait for readiness.",
+        ),
+    ] = Duration("5m"),
+    lock_timeout: options.LockTimeoutOption = Duration("1m"),
     ref: options.RefOption = None,
     cluster: options.ClusterOption = None,
     target: options.TargetOption = None,
@@ -45,7 +49,7 @@ def apply(
     adopt_prune: options.AdoptPruneOption = False,
     take_over: options.TakeOverOption = None,
     allow_unplaced: options.AllowUnplacedOption = False,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Make the members hold what the repository says, and wait until it is ready.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kadm.cli import options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -13,7 +14,7 @@ def clusters(
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
     cluster: options.ClusterOption = None,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Show the members: reachable or why not, version, nodes, capacity and what is free.

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import completing, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -27,7 +28,7 @@ def explain(
     offline: options.OfflineOption = False,
     reschedule: options.RescheduleOption = None,
     reschedule_all: options.RescheduleAllOption = False,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Say why an object is where it is, and why it differs there. Writes nothing.

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -28,7 +29,7 @@ def join(
     ] = None,
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
 ) -> None:
     """Make a cluster a member of the fleet: check it, prepare it, and write clusters/NAME.yaml.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import completing
+from kadm.cli import completing, durations
 
 
 class Output(StrEnum):
@@ -61,7 +61,22 @@ ClusterOption = Annotated[
     typer.Option("--cluster", metavar="NAME", help="Only this member; repeatable.", autocompletion=completing.members),
 ]
 RequestTimeoutOption = Annotated[
-    float, typer.Option("--request-timeout", metavar="SECONDS", help="Deadline of every request to a member.", min=0.1)
+    float,
+    typer.Option(
+        "--request-timeout",
+        metavar=durations.METAVAR,
+        parser=durations.at_least(0.1),
+        help="Deadline of every request to a member.",
+    ),
+]
+LockTimeoutOption = Annotated[
+    float,
+    typer.Option(
+        "--lock-timeout",
+        metavar=durations.METAVAR,
+        parser=durations.at_least(0),
+        help="How long to wait for another run to end.",
+    ),
 ]
 ParallelOption = Annotated[int, typer.Option("--parallel", metavar="N", help="Members at the same time.", min=1)]
 OfflineOption = Annotated[

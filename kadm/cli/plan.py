@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import options
+from kadm.cli.durations import Duration
 from kadm.cli.exit_code import exit_code
 from kadm.cli.settings import settings
 
@@ -41,7 +42,7 @@ def plan(
     adopt_prune: options.AdoptPruneOption = False,
     take_over: options.TakeOverOption = None,
     allow_unplaced: options.AllowUnplacedOption = False,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Show what apply would change in each member. Writes nothing.

@@ -7,14 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from kadm.cli import completing, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings, without_command
 
 app = typer.Typer(rich_markup_mode=None)
 
 MemberArgument = Annotated[str, typer.Argument(metavar="MEMBER", help="The member.", autocompletion=completing.members)]
-LockTimeoutOption = Annotated[
-    float, typer.Option("--lock-timeout", metavar="SECONDS", help="How long to wait for another run to end.", min=0)
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -36,7 +34,7 @@ def show(
     member: MemberArgument,
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
 ) -> None:
     """Show every object that kadm placed in a member, and how workloads were divided. Writes nothing.
 
@@ -70,8 +68,8 @@ def rebuild(
     yes: options.YesOption = False,
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
-    lock_timeout: LockTimeoutOption = 60.0,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    lock_timeout: options.LockTimeoutOption = Duration("1m"),
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
 ) -> None:
     """Add to a member's record every live object that carries the fleet's label and was applied by it.
 
@@ -96,8 +94,8 @@ def rebind(
     yes: options.YesOption = False,
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
-    lock_timeout: LockTimeoutOption = 60.0,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    lock_timeout: options.LockTimeoutOption = Duration("1m"),
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
 ) -> None:
     """Make out to this cluster a record that was written for another one: after a restore from its backup.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -25,7 +26,7 @@ def render(
     cluster: options.ClusterOption = None,
     namespace: options.NamespaceOption = None,
     offline: options.OfflineOption = False,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Print what each member must hold. Writes nothing to a member.

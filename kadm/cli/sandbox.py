@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import options
+from kadm.cli import durations, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings, without_command
 
 DirOption = Annotated[
@@ -49,11 +50,23 @@ def up(
         typer.Option("--port", metavar="PORT", help="Port of the first member.", min=0, show_default="any free one"),
     ] = 0,
     start_delay: Annotated[
-        float, typer.Option("--start-delay", metavar="SECONDS", help="From scheduled to Running.", min=0)
-    ] = 0.2,
+        float,
+        typer.Option(
+            "--start-delay",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(0),
+            help="From scheduled to Running.",
+        ),
+    ] = Duration("0.2s"),
     ready_delay: Annotated[
-        float, typer.Option("--ready-delay", metavar="SECONDS", help="From Running to Ready.", min=0)
-    ] = 0.2,
+        float,
+        typer.Option(
+            "--ready-delay",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(0),
+            help="From Running to Ready.",
+        ),
+    ] = Duration("0.2s"),
     directory: options.DirectoryOption = None,
     files: DirOption = None,
     output: options.OutputOption = options.Output.TEXT,
@@ -144,7 +157,15 @@ def fault(
     mode: Annotated[
         str, typer.Argument(metavar="MODE", help="refuse, reset, hang, slow, garble, a status such as 503, or none.")
     ],
-    delay: Annotated[float, typer.Option("--delay", metavar="SECONDS", help="How slow slow is.", min=0)] = 1.0,
+    delay: Annotated[
+        float,
+        typer.Option(
+            "--delay",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(0),
+            help="How slow slow is.",
+        ),
+    ] = Duration("1s"),
     path: Annotated[
         str, typer.Option("--path", metavar="REGEX", help="Only requests of such a path.", show_default="all")
     ] = "",

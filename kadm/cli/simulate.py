@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import completing, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -26,7 +27,7 @@ def simulate(
     output: options.OutputOption = options.Output.TEXT,
     ref: options.RefOption = None,
     offline: options.OfflineOption = False,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Show what would move if members were gone: which replicas appear where, and what finds no place.

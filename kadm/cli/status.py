@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import completing, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -39,7 +40,7 @@ def status(
         Path | None,
         typer.Option("--token-file", metavar="FILE", help="The daemon's token (mode 0600).", show_default="no token"),
     ] = None,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Show every workload across all members, as if it were one, and why it is not ready.

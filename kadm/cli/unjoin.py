@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kadm.cli import completing, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -18,7 +19,7 @@ def unjoin(
     yes: options.YesOption = False,
     directory: options.DirectoryOption = None,
     output: options.OutputOption = options.Output.TEXT,
-    request_timeout: options.RequestTimeoutOption = 30.0,
+    request_timeout: options.RequestTimeoutOption = Duration("30s"),
 ) -> None:
     """Take a member out of the fleet, and remove its file from clusters/.
 

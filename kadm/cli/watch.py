@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kadm.cli import options
+from kadm.cli import durations, options
+from kadm.cli.durations import Duration
 from kadm.cli.settings import settings
 
 
@@ -35,10 +36,24 @@ def watch(
         str, typer.Option("--branch", metavar="B", help="The branch to follow.", show_default="what its HEAD names")
     ] = "",
     path: Annotated[str, typer.Option("--path", metavar="DIR", help="Where kadm.yaml is in the repository.")] = ".",
-    interval: Annotated[str, typer.Option("--interval", metavar="DURATION", help="How often to look at git.")] = "30s",
+    interval: Annotated[
+        float,
+        typer.Option(
+            "--interval",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(1),
+            help="How often to look at git.",
+        ),
+    ] = Duration("30s"),
     git_timeout: Annotated[
-        str, typer.Option("--git-timeout", metavar="DURATION", help="Give up a look at git that takes longer.")
-    ] = "2m",
+        float,
+        typer.Option(
+            "--git-timeout",
+            metavar=durations.METAVAR,
+            parser=durations.at_least(1),
+            help="Give up a look at git that takes longer.",
+        ),
+    ] = Duration("2m"),
     drift: Annotated[
         Drift, typer.Option("--drift", help="Correct what others change in members, or only report it.")
     ] = Drift.CORRECT,
@@ -95,7 +110,7 @@ def watch(
         ),
     ] = None,
     output: Annotated[options.Output, typer.Option("-o", "--output", help="Format of the log.")] = options.Output.TEXT,
-    request_timeout: options.RequestTimeoutOption = 15.0,
+    request_timeout: options.RequestTimeoutOption = Duration("15s"),
     parallel: options.ParallelOption = 32,
 ) -> None:
     """Keep the fleet as git says, and move what a member cannot run. Runs until it is stopped.
@@ -122,8 +137,8 @@ def watch(
         repo=repo,
         branch=branch,
         path=path,
-        interval=interval,
-        git_timeout=git_timeout,
+        interval_s=interval,
+        git_timeout_s=git_timeout,
         drift=drift.value,
         once=once,
         check_config=check_config,

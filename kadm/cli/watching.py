@@ -18,7 +18,6 @@ from kadm.cli.logging_setup import log_to
 from kadm.cli.watch_serving import served, where_to_listen
 from kadm.errors import KadmError, UsageError
 from kadm.execute import Delivery
-from kadm.model.duration import duration_s
 from kadm.watch.daemon import Daemon, WatchOptions
 from kadm.watch.serving import Listening, Serving, read_token
 from kadm.watch.source import Clone, Directory, Source
@@ -42,8 +41,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     repo: str | None
     branch: str
     path: str
-    interval: str
-    git_timeout: str
+    interval_s: float
+    git_timeout_s: float
     drift: Literal["correct", "report"]
     once: bool
     check_config: bool
@@ -59,13 +58,11 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 async def run_watch(console: Console, asked: Asked) -> int:
     """One daemon, from its start to its exit code. Raises UsageError for options that cannot be."""
-    interval_s = _seconds("--interval", asked.interval)
-    git_timeout_s = _seconds("--git-timeout", asked.git_timeout)
     if asked.repo is None and asked.branch:
         raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
     where = None if asked.once else where_to_listen(asked.listen, asked.token_file, asked.hook_secret_file)
     store = Store(_state_dir(asked))
-    source = _source(asked, store, git_timeout_s)
+    source = _source(asked, store)
     kept = store.open()
     try:
         if asked.check_config:
@@ -74,7 +71,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
         _allow_open_files()
         make_tls_buffers_small()
         options = WatchOptions(
-            interval_s=interval_s,
+            interval_s=asked.interval_s,
             drift=asked.drift,
             once=asked.once,
             status_dir=asked.status_dir,
@@ -159,13 +156,13 @@ async def _check(console: Console, source: Source, where: Listening | None) -> E
     return ExitCode.FINE
 
 
-def _source(asked: Asked, store: Store, git_timeout_s: float) -> Source:
+def _source(asked: Asked, store: Store) -> Source:
     if asked.repo is None:
         return Directory(Path(os.path.abspath(asked.directory)))  # noqa: PTH100  # links in the path stay
     inside = os.path.normpath(asked.path)
     if inside.startswith("..") or Path(inside).is_absolute():
         raise UsageError(f"--path {asked.path} leads out of the repository", hint="name a directory inside of it")
-    return Clone(asked.repo, asked.branch, store.clone, inside, timeout_s=git_timeout_s)
+    return Clone(asked.repo, asked.branch, store.clone, inside, timeout_s=asked.git_timeout_s)
 
 
 def _state_dir(asked: Asked) -> Path:
@@ -178,16 +175,6 @@ def _state_dir(asked: Asked) -> Path:
     base = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
     followed = "\0".join((asked.repo or str(asked.directory.resolve()), asked.branch, asked.path))
     return base / "kadm" / f"watch-{hashlib.sha256(followed.encode()).hexdigest()[:12]}"
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = duration_s(text)
-    except ValueError as error:
-        raise UsageError(f"{option} {text} is no duration", hint="for example 30s, or 5m") from error
-    if seconds < 1:
-        raise UsageError(f"{option} {text} is too short", hint="at least 1s")
-    return seconds
 
 
 def _allow_open_files() -> None:

@@ -60,6 +60,24 @@ def test_usage_error(typed: str, said: str, tmp_path: Path, capsys: pytest.Captu
     ("typed", "begins"),
     [
         pytest.param("plan -o xml", "error: Invalid value for '-o' / '--output': 'xml' is not one of", id="format"),
+        pytest.param(
+            "plan --request-timeout soon",
+            "error: Invalid value for '--request-timeout': 'soon' is no duration; for example 30s, 5m",
+            id="no duration",
+        ),
+        pytest.param(
+            "apply --timeout inf", "error: Invalid value for '--timeout': 'inf' is no duration; ", id="for ever"
+        ),
+        pytest.param(
+            "apply --timeout -1s",
+            "error: Invalid value for '--timeout': -1s is too short; at least 0s (",
+            id="less than no time",
+        ),
+        pytest.param(
+            "watch --interval 0.5",
+            "error: Invalid value for '--interval': 0.5 is too short; at least 1s (",
+            id="too short a time",
+        ),
         pytest.param("plan --parallel many", "error: Invalid value for '--parallel': ", id="no number"),
         pytest.param("plan --parallel 0", "error: Invalid value for '--parallel': ", id="too small a number"),
     ],
