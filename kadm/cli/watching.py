@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import resource
 import signal
@@ -23,6 +24,8 @@ from kadm.watch.serving import Listening, Serving, read_token
 from kadm.watch.source import Clone, Directory, Source
 from kadm.watch.store import Store
 from kadm.watch.tls_buffers import make_tls_buffers_small
+
+_log = logging.getLogger(__name__)
 
 END_WITHIN_S = 1.0
 """The process is gone so long after SIGTERM at the latest: two seconds are promised, and machines are busy."""
@@ -63,6 +66,7 @@ async def run_watch(console: Console, asked: Asked) -> int:
     where = None if asked.once else where_to_listen(asked.listen, asked.token_file, asked.hook_secret_file)
     store = Store(_state_dir(asked))
     source = _source(asked, store)
+    _check_status_dir(asked.status_dir)
     kept = store.open()
     try:
         if asked.check_config:
@@ -95,6 +99,7 @@ async def _until_ended(daemon: Daemon, serving: Serving | None) -> int:
 
     def end(number: int) -> None:
         if not numbers:
+            _log.info("ending, as %s says", signal.Signals(number).name)
             daemon.end()
             loop.call_later(END_WITHIN_S, _end_now, number)
         numbers.append(number)
@@ -154,6 +159,19 @@ async def _check(console: Console, source: Source, where: Listening | None) -> E
     commit = f" at {repo.revision}" if repo.revision is not None else ""
     console.data(f"Fleet {repo.fleet.name}{commit}: {len(repo.manifests)} objects, {len(repo.clusters)} members.")
     return ExitCode.FINE
+
+
+def _check_status_dir(directory: Path | None) -> None:
+    """Make it where it is missing. What becomes of it later is told, and stops nothing; raises UsageError."""
+    if directory is None:
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"{directory} cannot be used", why=why, hint="name another --status-dir") from error
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise UsageError(f"{directory} cannot be written", hint="name another --status-dir")
 
 
 def _source(asked: Asked, store: Store) -> Source:

@@ -1,5 +1,5 @@
 """The repository: YAML, loading, validation, git."""
 
-from kadm.repo.load import load
+from kadm.repo.load import NoFleet, load
 
-__all__ = ["load"]
+__all__ = ["NoFleet", "load"]

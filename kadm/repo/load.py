@@ -39,6 +39,10 @@ _FIELD_OF_KIND: dict[PolicyKind, str] = {
 }
 
 
+class NoFleet(RepoError):
+    """There is no kadm.yaml where it was looked for."""
+
+
 def load(directory: Path, *, ref: str | None = None, environ: Mapping[str, str] | None = None) -> Repo:
     """The fleet's repository in ``directory``, which holds kadm.yaml; at commit ``ref``, else as the work tree has it.
 
@@ -113,7 +117,7 @@ class _Loader:
         """kadm.yaml. Without it nothing else can be found, so its faults are raised at once."""
         if self.tree.kind(FLEET_FILE) != "file":
             what = f"there is no {FLEET_FILE} in {self.surroundings.root}"
-            raise RepoError([Problem(what=what, hint=_where_the_fleet_is(self.surroundings.root))])
+            raise NoFleet([Problem(what=what, hint=_where_the_fleet_is(self.surroundings.root))])
         documents = self._documents(FLEET_FILE)
         if not any(problem.severity == "error" for problem in self.problems) and len(documents) != 1:
             where = documents[1].location if documents else Location(FLEET_FILE)

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kadm.errors import KadmError, RepoError
+from kadm.errors import KadmError, Problem, RepoError
 from kadm.model.repository import Repo
-from kadm.repo import load
+from kadm.repo import NoFleet, load
 
 _log = logging.getLogger(__name__)
 
@@ -140,6 +140,10 @@ class Clone:
             return load(root, ref=state)
         except OSError as error:
             raise _unusable(self.directory, error) from error
+        except NoFleet as error:
+            place = self.path if self.path not in ("", ".") else "its top directory"
+            what = f"there is no kadm.yaml in {place} at {state[:12]}"
+            raise NoFleet([Problem(what=what, object=self.url, hint="--path says where it is")]) from error
         except RepoError as error:
             if not any(problem.what.startswith("git ") for problem in error.problems) or self._is_whole():
                 raise

@@ -55,6 +55,13 @@ def test_a_full_disk_stops_nothing_but_what_needs_it(fleet: Fleet, tools: Tools)
     assert [one["text"] for one in events if one["kind"] == "files"] != []
 
 
+def test_a_status_directory_that_cannot_be_used_is_told_before_anything_is_done(fleet: Fleet, tools: Tools) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    said = tools.kadm("watch", "-C", root, "--once", "--state-dir", "state", "--status-dir", root / "kadm.yaml", code=1)
+    assert said.err == f"error: {root}/kadm.yaml cannot be used: File exists (name another --status-dir)\n"
+    assert tools.kubectl("member1", "get", "configmap/c", code=None).code == 1
+
+
 def test_a_damaged_state_directory_is_told_and_made_anew(fleet: Fleet, tools: Tools) -> None:
     root = fleet({"manifests/c.yaml": config("first")})
     git(root, "init", "--quiet", "--initial-branch=main")

@@ -100,6 +100,7 @@ def test_it_serves_what_it_knows(fleet: Fleet, sandbox: Path, tools: Tools) -> N
             True,
         )
         assert daemon.stop() < 2
+    assert "ending, as SIGTERM says" in daemon.text
     assert TOKEN not in daemon.text
 
 

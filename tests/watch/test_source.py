@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import subprocess
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from kadm.repo import NoFleet
 from kadm.watch.source import Clone, Directory, SourceError, without_credentials
 
 FLEET = "apiVersion: kadm.io/v1alpha1\nkind: Fleet\nmetadata: {name: test}\nspec: {manifests: []}\n"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and logs nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
+        pass
 
 
 class Git:
@@ -183,3 +194,42 @@ def test_a_clone_that_cannot_be_written_is_named(git: Git, tmp_path: Path) -> No
     clone = Clone(str(git.directory), "main", tmp_path / "file/clone")
     with pytest.raises(SourceError, match=r"the files cannot be used: .*file/clone: Not a directory"):
         asyncio.run(clone.look())
+
+
+@pytest.mark.parametrize(("path", "place"), [("fleets/eu", "fleets/eu"), (".", "its top directory")])
+def test_a_path_without_kadm_yaml_is_named_as_the_repository_has_it(
+    path: str, place: str, git: Git, tmp_path: Path
+) -> None:
+    clone = Clone(str(git.directory), "main", tmp_path / "clone", path)
+    git.commit(other_txt="x")
+    state = asyncio.run(clone.look())
+    with pytest.raises(NoFleet) as told:
+        clone.load(state)
+    problem = told.value.problem
+    assert (problem.what, problem.object, problem.hint) == (
+        f"there is no kadm.yaml in {place} at {state[:12]}",
+        str(git.directory),
+        "--path says where it is",
+    )
+
+
+def test_a_server_over_http_is_followed(git: Git, tmp_path: Path) -> None:
+    first = git.commit(kadm_yaml=FLEET)
+    handler = functools.partial(Quiet, directory=str(git.directory))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}/.git"
+            clone = Clone(url, "main", tmp_path / "clone")
+            git.run("update-server-info")  # what a server of plain files needs
+            assert asyncio.run(clone.look()) == first
+            second = git.commit(other_txt="x")
+            git.run("update-server-info")
+            assert asyncio.run(clone.look()) == second
+            assert str(clone.load(second).revision) == second
+            with pytest.raises(SourceError, match="not found"):
+                asyncio.run(Clone(f"{url}x", "main", tmp_path / "other").look())
+        finally:
+            server.shutdown()
+            serving.join()
