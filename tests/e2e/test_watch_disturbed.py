@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.daemon import watching
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import MEMBERS, commit, config, git, values, web
+from tests.e2e.watched_fleet import MEMBERS, commit, config, git, values, web
 
 pytestmark = pytest.mark.e2e
 

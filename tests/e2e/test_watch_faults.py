@@ -21,9 +21,9 @@ from kadm.sandbox.process import inject
 from tests.e2e.git_server import serving_git
 from tests.e2e.relay import Relay, Relays, relayed, relaying
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import MEMBERS, commit, config, git, migrate, web
-from tests.e2e.test_watch_serving import get
+from tests.e2e.served import get
 from tests.e2e.watch_scene import ILL, WELL, Scene, black_hole, identities, is_lost_and_back, refuse, scene
+from tests.e2e.watched_fleet import MEMBERS, commit, config, git, migrate, web
 
 pytestmark = pytest.mark.e2e
 

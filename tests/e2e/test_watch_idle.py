@@ -16,7 +16,7 @@ from tests.e2e.audit import Audit, Request, audited
 from tests.e2e.conftest import CLUSTER, EVERYWHERE, FLEET
 from tests.e2e.daemon import watching
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import config, migrate, web
+from tests.e2e.watched_fleet import config, migrate, web
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,8 @@ from kadm.sandbox.faults import Fault
 from kadm.sandbox.process import inject
 from tests.e2e.daemon import Daemon, watching
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import commit, config, git, migrate, values, web
+from tests.e2e.served import address, document, get
+from tests.e2e.watched_fleet import commit, config, git, migrate, values, web
 from tests.watch.browser import browser, executable
 from tests.watch.test_page import CELL, violations
 
@@ -27,33 +26,6 @@ pytestmark = pytest.mark.e2e
 
 Fleet = Callable[..., Path]
 TOKEN = "a-token-that-is-long-enough"
-
-
-def address(daemon: Daemon) -> str:
-    """Where the daemon serves, as its log says."""
-
-    def found() -> list[str]:
-        return re.findall(r"serving on (http://[^\s\"]+)", daemon.text)
-
-    daemon.wait_until(lambda: bool(found()), "it serves nowhere")
-    return found()[0]
-
-
-def get(url: str, token: str = "") -> tuple[int, str]:
-    """Status and body of a GET."""
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-
-
-def document(url: str, token: str = "") -> Any:
-    status, body = get(url, token)
-    assert status == 200, body
-    return json.loads(body)
 
 
 def test_it_serves_what_it_knows(fleet: Fleet, sandbox: Path, tools: Tools) -> None:

@@ -15,8 +15,8 @@ from kadm.members.connection import FAILURES
 from tests.e2e.daemon import Daemon, watching
 from tests.e2e.relay import Relay
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import MEMBERS, config
-from tests.e2e.test_watch_serving import address, document, get
+from tests.e2e.served import address, document, get
+from tests.e2e.watched_fleet import MEMBERS, config
 
 ILL = "member2"
 WELL = ("member1", "member3")

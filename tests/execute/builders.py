@@ -33,6 +33,20 @@ def a_repo() -> Repo:
     )
 
 
+def a_planned(plan: Plan, observation: Observation | None = None, desired: Desired | None = None) -> Planned:
+    """A plan with what it was made of, as far as that matters."""
+    return Planned(
+        repo=a_repo(),
+        observation=observation or Observation({}),
+        decisions=Decisions({}),
+        desired=desired or Desired({}),
+        plan=plan,
+        gone={},
+        found={},
+        unproved={},
+    )
+
+
 def a_run(
     connection: Connection,
     *objects: JsonObject,
@@ -49,14 +63,9 @@ def a_run(
         Change(cluster=connection.name, key=one.key, version=one.version, action="create", desired=one)
         for one in desired
     )
-    planned = Planned(
-        repo=a_repo(),
-        observation=Observation({connection.name: state}),
-        decisions=Decisions({}),
-        desired=Desired({connection.name: DesiredMember(name=connection.name, objects=desired)}),
-        plan=Plan(fleet="shop", commit="", members=(connection.name,), changes=changes),
-        gone={},
-        found={},
-        unproved={},
+    planned = a_planned(
+        Plan(fleet="shop", commit="", members=(connection.name,), changes=changes),
+        Observation({connection.name: state}),
+        Desired({connection.name: DesiredMember(name=connection.name, objects=desired)}),
     )
     return MemberRun(connection, state, planned, Extent(planned), timeout_s, nobody, stop or Stop())

@@ -9,8 +9,8 @@ import pytest
 
 from tests.e2e.relay import Relay, relayed
 from tests.e2e.running import Tools
-from tests.e2e.test_watch import MEMBERS, config, migrate, web
 from tests.e2e.watch_scene import ILL, WELL, black_hole, is_lost_and_back, refuse, scene
+from tests.e2e.watched_fleet import MEMBERS, config, migrate, web
 from tests.real.aging import aging
 from tests.real.conftest import Get, MakeFleet
 from tests.real.fleet import Fleet

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.daemon import watching
+from tests.e2e.watched_fleet import commit, config, git, migrate
 from tests.real.access import MERGE
 from tests.real.conftest import MakeFleet
 from tests.real.fleet import Fleet
@@ -52,21 +52,6 @@ spec:
       nodeSelector: {ROOM: "yes"}
       containers: [{name: app, image: "app:1"}]
 """
-
-MIGRATE = """\
-apiVersion: core.kubeadmiral.io/v1alpha1
-kind: ClusterPropagationPolicy
-metadata: {name: migrate}
-spec:
-  schedulingMode: Divide
-  placement:
-  - {cluster: member1, preferences: {weight: 1}}
-  - {cluster: member2, preferences: {weight: 1}}
-  - {cluster: member3, preferences: {weight: 1}}
-  autoMigration: {when: {podUnschedulableFor: 1s}, keepUnschedulableReplicas: KEEP}
-"""
-
-CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {v: VALUE}\n"
 
 
 @dataclass(frozen=True)
@@ -103,15 +88,10 @@ class Ground:
                 self.fill(number, full=True)
 
     def commit(self, total: int, value: str, *, keep: bool) -> None:
-        self.fleet.write("policies/migrate.yaml", MIGRATE.replace("KEEP", str(keep).lower()))
+        self.fleet.write("policies/migrate.yaml", migrate(after="1s", keep=keep))
         self.fleet.write("manifests/web.yaml", WEB.replace("REPLICAS", str(total)).replace("ROOM", self.room))
-        self.fleet.write("manifests/c.yaml", CONFIG.replace("VALUE", value))
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "-m", value)
-
-    def git(self, *arguments: str) -> None:
-        identity = ("-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *identity, *arguments], cwd=self.fleet.root, check=True, capture_output=True)
+        self.fleet.write("manifests/c.yaml", config(value))
+        commit(self.fleet.root)
 
     def look(self) -> Look:
         """All members at one moment: they are read until nothing changed between two readings."""
@@ -170,7 +150,7 @@ def test_killed_at_random_moments(members: Members, fleet: MakeFleet, keep: bool
     seed = random.Random(f"{SEED} {keep}")
     moments = (EVERY_MOMENT if EXHAUSTIVE else MOMENTS)[members.sort]
     made.join(*made.members.names[:3])
-    ground.git("init", "--quiet", "--initial-branch=main")
+    git(ground.fleet.root, "init", "--quiet", "--initial-branch=main")
     with ground.labelled():
         ground.commit(FEWEST, "v", keep=keep)
         nothing = Look((0, 0, 0), (0, 0, 0))

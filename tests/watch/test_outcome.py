@@ -7,15 +7,12 @@ from collections.abc import Mapping
 import pytest
 
 from kadm.errors import Location, Problem
-from kadm.model.decision import Decisions
-from kadm.model.desired import Desired
 from kadm.model.objects import ObjectKey
-from kadm.model.observation import Observation
 from kadm.model.plan import Plan
 from kadm.model.planned import Planned
 from kadm.watch.outcome import held_views, untold
 from kadm.watch.state import HeldView
-from tests.execute.builders import a_repo
+from tests.execute.builders import a_planned
 
 KEY = ObjectKey("", "ConfigMap", "shop", "a")
 REFUSED = Problem(
@@ -29,20 +26,10 @@ UNREAD = Problem(what="autoscalers could not be read", severity="warning", membe
 NO_COUNT = Problem(what="Divide needs a replica count", object=str(KEY), hint="use Duplicate")
 
 
-def a_planned(frozen: Mapping[str, str], *problems: Problem) -> Planned:
+def planned(frozen: Mapping[str, str], *problems: Problem) -> Planned:
     """A plan with frozen ConfigMaps, member → why, and these problems."""
-    plan = Plan(
-        fleet="shop", commit="c", frozen={member: {KEY: why} for member, why in frozen.items()}, problems=problems
-    )
-    return Planned(
-        repo=a_repo(),
-        observation=Observation({}),
-        decisions=Decisions({}),
-        desired=Desired({}),
-        plan=plan,
-        gone={},
-        found={},
-        unproved={},
+    return a_planned(
+        Plan(fleet="shop", commit="c", frozen={member: {KEY: why} for member, why in frozen.items()}, problems=problems)
     )
 
 
@@ -70,7 +57,7 @@ def a_planned(frozen: Mapping[str, str], *problems: Problem) -> Planned:
     ],
 )
 def test_why_an_object_is_frozen(why: str, problems: list[Problem], want: tuple[str, str]) -> None:
-    (found,) = held_views(a_planned({"eu": why}, *problems))
+    (found,) = held_views(planned({"eu": why}, *problems))
     assert (found.why, found.release) == want
 
 
@@ -83,10 +70,10 @@ def test_why_an_object_is_frozen(why: str, problems: list[Problem], want: tuple[
     ],
 )
 def test_problems_that_nothing_else_tells(problems: list[Problem], want: tuple[Problem, ...]) -> None:
-    planned = a_planned({"eu": "the member refuses it"}, *problems)
-    assert untold(planned, held_views(planned)) == want
+    found = planned({"eu": "the member refuses it"}, *problems)
+    assert untold(found, held_views(found)) == want
 
 
 def test_a_problem_of_an_object_that_is_nowhere_is_told() -> None:
     nothing: tuple[HeldView, ...] = ()
-    assert untold(a_planned({}, NO_COUNT), nothing) == (NO_COUNT,)
+    assert untold(planned({}, NO_COUNT), nothing) == (NO_COUNT,)

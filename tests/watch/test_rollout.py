@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping
 import pytest
 from msgspec.structs import replace
 
-from kadm.model.decision import Decisions
-from kadm.model.desired import Desired
 from kadm.model.objects import ObjectKey
 from kadm.model.observation import MemberState, Observation
 from kadm.model.plan import Change, FieldChange, Plan, PlannedWave
 from kadm.model.planned import Planned
 from kadm.model.record import Record
 from kadm.watch.rollout import Pause, behind, shown_by_records
-from tests.execute.builders import a_repo
+from tests.execute.builders import a_planned
 
 KEY = ObjectKey("", "ConfigMap", "shop", "a")
 WAVES = (
@@ -31,7 +29,7 @@ def an_update(member: str, *, manager: str = "") -> Change:
     return Change(cluster=member, key=KEY, version="v1", action="update", fields=(field,))
 
 
-def a_planned(commits: Mapping[str, str], changes: Iterable[Change], *, commit: str = "new") -> Planned:
+def planned(commits: Mapping[str, str], changes: Iterable[Change], *, commit: str = "new") -> Planned:
     """A plan of ``commit`` in members that hold these commits."""
     read = {
         name: MemberState(
@@ -40,16 +38,7 @@ def a_planned(commits: Mapping[str, str], changes: Iterable[Change], *, commit: 
         for name, held in commits.items()
     }
     plan = Plan(fleet="shop", commit=commit, members=tuple(commits), changes=tuple(changes), waves=WAVES)
-    return Planned(
-        repo=a_repo(),
-        observation=Observation(read),
-        decisions=Decisions({}),
-        desired=Desired({}),
-        plan=plan,
-        gone={},
-        found={},
-        unproved={},
-    )
+    return a_planned(plan, Observation(read))
 
 
 @pytest.mark.parametrize(
@@ -69,25 +58,25 @@ def a_planned(commits: Mapping[str, str], changes: Iterable[Change], *, commit: 
 )
 def test_the_pause_shows_in_records(held: str, changed: str, want: Pause | None) -> None:
     commits = dict(zip("abcd", held.split(), strict=True))
-    assert shown_by_records(a_planned(commits, map(an_update, changed.split()))) == want
+    assert shown_by_records(planned(commits, map(an_update, changed.split()))) == want
 
 
 def test_drift_is_no_rollout() -> None:
     commits = {"a": "new", "b": "old", "c": "old", "d": "old"}
     drift = [an_update("a", manager="kubectl"), an_update("c", manager="kubectl")]
-    assert shown_by_records(a_planned(commits, drift)) is None
-    assert shown_by_records(a_planned(commits, [*drift, an_update("b")])) == replace(CANARY, members=("b",))
+    assert shown_by_records(planned(commits, drift)) is None
+    assert shown_by_records(planned(commits, [*drift, an_update("b")])) == replace(CANARY, members=("b",))
 
 
 def test_files_of_no_commit_tell_nothing() -> None:
     commits = dict.fromkeys("abcd", "")
-    assert shown_by_records(a_planned(commits, [an_update("b")], commit="")) is None
+    assert shown_by_records(planned(commits, [an_update("b")], commit="")) is None
 
 
 def test_all_that_is_behind_waits_while_there_is_news() -> None:
     commits = {"a": "new", "b": "old", "c": "old", "d": "old"}
     drift, news, before = an_update("d", manager="kubectl"), an_update("b"), an_update("a")
-    assert behind(a_planned(commits, [before, news, drift]), CANARY) == (news, drift)
-    assert behind(a_planned(commits, [before, drift]), CANARY) == ()
+    assert behind(planned(commits, [before, news, drift]), CANARY) == (news, drift)
+    assert behind(planned(commits, [before, drift]), CANARY) == ()
     without = replace(CANARY, wave="the one that is not there any more")
-    assert behind(a_planned(commits, [before, news, drift]), without) == ()
+    assert behind(planned(commits, [before, news, drift]), without) == ()
