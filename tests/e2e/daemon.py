@@ -18,6 +18,8 @@ from tests.e2e.running import BIN, TIMEOUT_S, Tools
 WITHIN_S = 120.0
 """A condition is waited for so long: an idle machine takes seconds, a busy one its time."""
 
+LOOK_AGAIN_S = 0.05
+
 
 @dataclass
 class Daemon:
@@ -55,10 +57,12 @@ class Daemon:
         self, true: Callable[[], bool], what: str = "it did not come to that", *, within_s: float = WITHIN_S
     ) -> None:
         deadline = time.monotonic() + within_s
+        looked = time.monotonic()
         while not true():
             assert self.process.poll() is None, f"it ended with {self.process.returncode}:\n{self.text}"
             assert time.monotonic() < deadline, f"{what}:\n{self.text}"
-            time.sleep(0.05)
+            time.sleep(max(LOOK_AGAIN_S, time.monotonic() - looked))  # looking leaves others half of the time at least
+            looked = time.monotonic()
 
     def wait_until_settled(self, quiet_s: float = 1.5) -> None:
         """Return once it has planned, and has had nothing to do for a while."""

@@ -22,10 +22,10 @@ import pytest
 from kadm.model.quantity import parse_quantity
 from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.process import down, up
+from tests.e2e.access import MERGE, Access, access
 from tests.e2e.conftest import CLUSTER, FLEET
 from tests.e2e.daemon import Daemon, watching
 from tests.e2e.running import Tools
-from tests.real.access import MERGE, Access, access
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 

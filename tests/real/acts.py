@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime
 
 from kadm.sandbox.certificates import Authority
-from tests.real.access import APPLY, JSON_PATCH, MERGE
+from tests.e2e.access import APPLY, JSON_PATCH, MERGE
 from tests.real.case import Act, Json, Site
 
 FINISHED_WITHIN_S = 30.0

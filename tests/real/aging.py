@@ -16,8 +16,8 @@ import aiohttp
 import yaml
 from aiohttp import web
 
+from tests.e2e.access import Access
 from tests.e2e.audit import HOP_BY_HOP
-from tests.real.access import Access
 from tests.real.members import Members
 
 OLDEST = "1"

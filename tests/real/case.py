@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.e2e.access import Access
 from tests.e2e.running import Tools
-from tests.real.access import Access
 from tests.real.members import Sort, Version
 
 Json = Any

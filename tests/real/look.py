@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kadm.model.applyset import applyset_id
+from tests.e2e.access import Access
 from tests.e2e.test_sigkill import record
-from tests.real.access import Access
 
 Json = Any
 

@@ -13,7 +13,7 @@ import yaml
 
 from kadm.sandbox.options import SandboxOptions
 from kadm.sandbox.process import down, up
-from tests.real.access import Access, access
+from tests.e2e.access import Access, access
 from tests.real.binaries import NoControlPlane
 from tests.real.control_plane import used
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tests.real.access import Refused
+from tests.e2e.access import Refused
 from tests.real.case import Act, Case, Site
 from tests.real.fleet import Fleet
 

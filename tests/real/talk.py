@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from tests.real.access import JSON, Access
+from tests.e2e.access import JSON, Access
 
 Json = Any
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.real.access import APPLY, JSON_PATCH, MERGE, STRATEGIC
+from tests.e2e.access import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from tests.real.talk import Step, Talk
 
 Json = Any

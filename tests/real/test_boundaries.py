@@ -24,9 +24,9 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.access import Access
 from tests.e2e.audit import Audit, audited, everything
 from tests.e2e.running import Said, Tools
-from tests.real.access import Access
 from tests.real.blade import Blade, Boundary
 from tests.real.fleet import Fleet, sweep
 from tests.real.look import Look

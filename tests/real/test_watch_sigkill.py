@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.access import MERGE
 from tests.e2e.daemon import watching
 from tests.e2e.watched_fleet import commit, config, git, migrate
-from tests.real.access import MERGE
 from tests.real.conftest import MakeFleet
 from tests.real.fleet import Fleet
 from tests.real.members import Members, Sort

@@ -9,6 +9,7 @@ import ssl
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -90,6 +91,11 @@ class Access:
 
 def access(kubeconfig: Path, context: str) -> Access:
     """How to reach the member that a context leads to. Credentials that are programs are not run here."""
+    return _access(kubeconfig, context, kubeconfig.stat().st_mtime_ns)
+
+
+@lru_cache
+def _access(kubeconfig: Path, context: str, _written_ns: int) -> Access:
     config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     chosen = _named(config, "contexts", context)["context"]
     cluster = _named(config, "clusters", chosen["cluster"])["cluster"]
