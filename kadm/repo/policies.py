@@ -246,6 +246,8 @@ def _propagation_problems(spec: PropagationPolicySpec, document: Document) -> li
         what = "`spec.maxClusters` is 0: the objects go nowhere, and leave the members where they are"
         where = document.locate(("spec", "maxClusters"))
         problems.append(Problem(what=what, where=where, severity="warning", hint="leave it out for no limit"))
+    if "reschedulePolicy" in document.value["spec"] and not spec.reschedule_policy.disable_rescheduling:
+        problems += _trigger_problems(spec, document)
     written = document.value["spec"].get("autoMigration") or {}
     path = ("spec", "autoMigration", "when")
     if written.get("when") == {}:
@@ -257,6 +259,18 @@ def _propagation_problems(spec: PropagationPolicySpec, document: Document) -> li
             spec.auto_migration.when.pod_unschedulable_for, document, (*path, "podUnschedulableFor")
         )
     return problems
+
+
+def _trigger_problems(spec: PropagationPolicySpec, document: Document) -> Iterator[Problem]:
+    """KubeAdmiral fills in what triggers only where reschedulePolicy is left out whole (scheduling spec, 1.2)."""
+    if spec.reschedule_policy.reschedule_when is None:
+        what = "`spec.reschedulePolicy` has no rescheduleWhen: changes of the policy or of clusters place nothing anew"
+        yield Problem(
+            what=what,
+            where=document.locate(("spec", "reschedulePolicy"), key=True),
+            severity="warning",
+            hint="add `rescheduleWhen: {}`, and changes of the policy do",
+        )
 
 
 def _read_override(policies: Policies, document: Document, name: str, namespace: str) -> list[Problem]:

@@ -101,6 +101,12 @@ HEAD = "policies/q.yaml:4:"
             id="no cluster at all",
         ),
         pytest.param(
+            "reschedulePolicy: {replicaRescheduling: {avoidDisruption: false}}",
+            "`spec.reschedulePolicy` has no rescheduleWhen: changes of the policy or of clusters place nothing anew"
+            " (add `rescheduleWhen: {}`, and changes of the policy do)",
+            id="no trigger",
+        ),
+        pytest.param(
             "clusterAffinity: [{}]",
             "a term with neither matchExpressions nor matchFields matches no member",
             id="empty term",
