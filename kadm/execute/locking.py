@@ -1,7 +1,8 @@
-"""One run writes at a time: the Leases of all members that are written, taken in name order before the first write.
+"""One run writes at a time: the Leases of all members that are written, taken before the first write.
 
     look   what each Lease says before anything is planned: whoever held one since may have changed what was planned on
-    take   all of them, in name order, so that of two runs that want several one gets them all and the other none
+    take   all of them: the first by name, then the rest side by side. Who waits for one holds none that comes after it,
+           so of two runs that want several one gets them all, and no two wait for each other
     fence  no write is sent while the member's Lease is renewed late; none ever again once somebody else has it
     give   them back at the end; those of a run that was killed expire, or are taken over where it is proved dead
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from kadm.members.lease import DURATION_S, Lease, LeaseTaken, read_lease, write_
 from kadm.members.pool import MemberPool
 from kadm.members.process import Holder, has_died, this_run
 from kadm.members.resources import LEASES
-from kadm.model.observation import MemberState
+from kadm.model.observation import MemberState, Unread
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,9 @@ DEFAULT_LOCK_TIMEOUT_S = 60.0
 RENEW_EVERY_S = DURATION_S / 3
 LATE_AFTER_S = DURATION_S * 2 / 3
 """A renewal older than this is late: nothing is written until it is made up for."""
+
+GRACE_S = 2.0
+"""A Lease that is not the first is waited for so long in any case: its holder may be about to let it go."""
 
 RETRY_S = 1.0
 POLL_S = 0.5
@@ -92,6 +96,9 @@ class Locks:
         self._run: Holder = this_run()
         self._seen: dict[str, Lease] = {}
         self._held: dict[str, _Held] = {}
+        self._asked: set[str] = set()
+        """The members whose Lease was asked for, and may be held although no answer said so."""
+        self._ways: dict[str, Connection] = {}
         self._renewals: dict[str, asyncio.Task[None]] = {}
         self._open = AsyncExitStack()
         self.problems: dict[str, Problem] = {}
@@ -126,45 +133,65 @@ class Locks:
             # Waiting for one while holding another that comes later could lock two runs against each other.
             await self.give()
             wanted = states.keys() - self.answered
+        without = [name for name in sorted(wanted) if _knows_no_leases(states[name])]
+        self.warnings += map(_without, without)
+        left: Sequence[str] = sorted(wanted - set(without))
+        moved: set[str] = set()
         deadline_s = self._clock() + self._timeout_s
-        moved = set()
-        for name in sorted(wanted):
-            if _knows_no_leases(states[name]):
-                self.warnings.append(_without(name))
-                continue
-            try:
-                if await self._take(name, deadline_s):
-                    moved.add(name)
-            except MemberError as error:
-                self.problems[name] = error.problem
+        while left:
+            first, *rest = left
+            moved |= await self._take_all([first], deadline_s)
+            moved |= await self._take_all(rest, None)
+            left = await self._from_the_first_that_is_busy(rest)
+            deadline_s = max(deadline_s, self._clock() + GRACE_S)
         return frozenset(moved)
+
+    async def _take_all(self, names: Collection[str], deadline_s: float | None) -> frozenset[str]:
+        """Take these Leases side by side, until the deadline (None: those that are free); gives those where somebody
+        may have written since ``look``. Raises Locked."""
+
+        async def one(connection: Connection) -> bool:
+            return await self._take(connection.name, deadline_s)
+
+        found = await self._pool.each(one, names=names)
+        self.problems |= {name: one.problem for name, one in found.items() if isinstance(one, Unread)}
+        return frozenset(name for name, moved in found.items() if moved is True)
+
+    async def _from_the_first_that_is_busy(self, names: Sequence[str]) -> Sequence[str]:
+        """Those that are still to be taken; what comes after the first of them is let go until then."""
+        busy = [name for name in names if name not in self.answered]
+        if not busy:
+            return ()
+        after = [name for name in names if name > busy[0] and name not in self.problems]
+        await self._let_go([name for name in after if name in self._held])
+        return (busy[0], *after)
 
     async def give(self) -> None:
         """Give back every Lease that is held. One that cannot be given back expires by itself."""
-        renewals = list(self._renewals.values())
-        self._renewals.clear()
+        try:
+            await self._let_go(list(self._held))
+            await asyncio.gather(*map(self._give_what_was_asked, self._asked.copy()))
+        finally:
+            self._asked.clear()
+            self._ways.clear()
+            await self._open.aclose()
+
+    async def _let_go(self, names: Sequence[str]) -> None:
+        """Give back these Leases, which are held."""
+        renewals = [self._renewals.pop(name) for name in names]
         for task in renewals:
             task.cancel()
         ended = await asyncio.gather(*renewals, return_exceptions=True)
-        held, self._held = self._held, {}
+        held = {name: self._held.pop(name) for name in names}
         await asyncio.gather(*(self._give(name, one) for name, one in held.items()))
-        await self._open.aclose()
         for fault in ended:
             if isinstance(fault, Exception):  # cancelled ones are none
                 raise fault
 
-    async def _take(self, name: str, deadline_s: float) -> bool:
-        """Take one Lease; whether somebody may have written since ``look``."""
-        access = self._pool.connection(name)
-        connection = await self._open.enter_async_context(
-            Connection(
-                name,
-                access.access,
-                request_timeout_s=access.request_timeout_s,
-                read_only=False,
-                failures=access.failures,
-            )
-        )
+    async def _take(self, name: str, deadline_s: float | None) -> bool:
+        """Take one Lease; whether somebody may have written since ``look``. Without a deadline one that somebody holds
+        is left alone. Raises Locked."""
+        connection = await self._way(name)
         fleet = self._pool.fleet
         before = self._seen.get(name)
         lease = await read_lease(connection, fleet)
@@ -174,6 +201,7 @@ class Locks:
             if lease.holder == self._run.identity:  # a PUT whose answer was lost
                 break
             if self._is_free(lease, self._unchanged_since(name, lease)):
+                self._asked.add(name)
                 try:
                     lease = await write_lease(
                         connection, fleet, lease, self._run, now=datetime.now(UTC), timeout_s=REQUEST_TIMEOUT_S
@@ -181,6 +209,9 @@ class Locks:
                     break
                 except LeaseTaken:
                     pass
+            elif deadline_s is None:
+                self._asked.discard(name)
+                return False
             else:
                 if asked_s >= deadline_s:
                     raise _locked(name, lease, self._timeout_s)
@@ -189,9 +220,24 @@ class Locks:
                     self._waiting(name, lease)
                 await asyncio.sleep(POLL_S)
             lease = await read_lease(connection, fleet)
+        self._asked.discard(name)
         self._hold(name, _Held(connection, lease, asked_s))
         # Free and untouched from the look to the take: nobody wrote in between.
         return before is None or bool(before.holder) or lease.transitions != _next(before)
+
+    async def _way(self, name: str) -> Connection:
+        """The connection for the Lease of a member."""
+        if name not in self._ways:
+            access = self._pool.connection(name)
+            connection = Connection(
+                name,
+                access.access,
+                request_timeout_s=access.request_timeout_s,
+                read_only=False,
+                failures=access.failures,
+            )
+            self._ways[name] = await self._open.enter_async_context(connection)
+        return self._ways[name]
 
     def _unchanged_since(self, name: str, lease: Lease) -> float:
         """Since when the Lease is seen as it is now."""
@@ -276,6 +322,16 @@ class Locks:
                     self._seen[name] = await self._write(held, None)
         except MemberError as error:
             _log.info("%s: the Lease could not be given back, it expires: %s", name, error.problem.what)
+
+    async def _give_what_was_asked(self, name: str) -> None:
+        """Give back a Lease that was asked for when this run was ended, if it was given."""
+        connection, fleet = self._ways[name], self._pool.fleet
+        try:
+            found = await read_lease(connection, fleet, timeout_s=REQUEST_TIMEOUT_S)
+            if found.holder == self._run.identity:
+                await write_lease(connection, fleet, found, None, now=datetime.now(UTC), timeout_s=REQUEST_TIMEOUT_S)
+        except MemberError as error:
+            _log.info("%s: it is not known whether its Lease is held; if so, it expires: %s", name, error.problem.what)
 
     async def _write(self, held: _Held, holder: Holder | None) -> Lease:
         return await write_lease(

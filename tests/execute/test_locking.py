@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
@@ -33,15 +35,27 @@ class Clock:
         return self.now_s
 
 
+async def _at_once() -> None:
+    pass
+
+
 class Noting(FakeMember):
     """A member that says when it is asked something."""
 
     def __init__(self) -> None:
         super().__init__()
         self._asked = asyncio.Condition()
+        self.before: Callable[[], Awaitable[object]] = _at_once
+        """Awaited before each write is done."""
+        self.after: Callable[[], Awaitable[object]] = _at_once
+        """Awaited after it was done, before that is told."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.method != "GET":
+            await self.before()
         answer = await super().handle(request)
+        if request.method != "GET":
+            await self.after()
         async with self._asked:
             self._asked.notify_all()
         return answer
@@ -261,6 +275,102 @@ def test_a_renewal_that_nobody_waited_for_does_not_keep_the_lease() -> None:
                 holder = Holder(who=mine.holder.partition("@")[0], host=_host(mine), token=_token(mine))
                 await fleet.held_by(holder, "a")  # as a renewal whose answer is lost
             assert (await fleet.lease("a")).holder == ""
+
+    run(body())
+
+
+def test_all_but_the_first_are_asked_for_at_once() -> None:
+    names = [f"m{number:02}" for number in range(12)]
+
+    async def body() -> None:
+        async with a_fleet(*names) as fleet, locking(fleet.pool) as locks:
+            await locks.look()
+            asked = asyncio.Barrier(len(names) - 1)
+            for name in names[1:]:
+                fleet.members[name].before = asked.wait  # nobody is answered before everybody was asked
+            async with asyncio.timeout(10):
+                assert await locks.take(fleet.states(*names)) == frozenset()
+            assert locks.answered == set(names)
+
+    run(body())
+
+
+def test_who_waits_holds_nothing_that_comes_later() -> None:
+    async def body() -> None:
+        async with a_fleet("a", "b", "c", "d") as fleet:
+            await fleet.held_by(BOB, "b")
+            waits = asyncio.Event()
+            async with locking(fleet.pool, waiting=lambda _name, _lease: waits.set()) as locks:
+                await locks.look()
+                taking = asyncio.create_task(locks.take(fleet.states("a", "b", "c", "d")))
+                await waits.wait()
+                held = {name: (await fleet.lease(name)).holder for name in "abcd"}
+                assert (held["b"], held["c"], held["d"], bool(held["a"])) == (BOB.identity, "", "", True)
+                await fleet.held_by(BOB, "d")
+                await fleet.held_by(None, "d")  # he got it while nobody held it, and may have written
+                await fleet.held_by(None, "b")
+                assert await taking == {"b", "d"}
+                assert locks.answered == set("abcd")
+
+    run(body())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_runs_that_want_some_of_the_same_members_each_gets_all_of_its_own(seed: int) -> None:
+    """Six runs with members of their own choice, at once: no two hold a member at the same time, and all get on."""
+    choice = random.Random(seed)
+    wanted = [choice.sample("abcdef", choice.randint(1, 6)) for _ in range(6)]
+    at_work: Counter[str] = Counter()
+
+    async def one(fleet: Fleet, names: list[str]) -> None:
+        async with locking(fleet.pool, timeout_s=60) as locks:
+            await locks.look()
+            await asyncio.sleep(choice.random() / 50)
+            await locks.take(fleet.states(*names))
+            assert (locks.answered == set(names), len(locks.problems)) == (True, 0)
+            at_work.update(names)
+            assert max(at_work[name] for name in names) == 1
+            await asyncio.sleep(choice.random() / 50)
+            at_work.subtract(names)
+
+    async def body() -> None:
+        async with a_fleet(*"abcdef") as fleet, asyncio.timeout(60), asyncio.TaskGroup() as group:
+            for names in wanted:
+                group.create_task(one(fleet, names))
+        assert not +at_work
+
+    run(body())
+
+
+def test_a_run_that_is_ended_while_it_asks_keeps_nothing() -> None:
+    async def body() -> None:
+        names = ("a", "b", "c")
+        done, answers = asyncio.Barrier(3), asyncio.Event()
+
+        async def told_late() -> None:
+            await done.wait()
+            await answers.wait()
+
+        async def taken(fleet: Fleet) -> None:
+            async with locking(fleet.pool) as locks:
+                await locks.take(fleet.states(*names))
+
+        async with a_fleet(*names) as fleet:
+            for name in names:
+                await fleet.held_by(BOB, name)
+                await fleet.held_by(None, name)
+            for name in ("b", "c"):
+                fleet.members[name].after = told_late
+            taking = asyncio.create_task(taken(fleet))
+            await done.wait()
+            assert all([(await fleet.lease(name)).holder for name in names]), "they are held, and it does not know"
+            taking.cancel()
+            for name in ("b", "c"):
+                fleet.members[name].after = _at_once
+            with pytest.raises(asyncio.CancelledError):
+                await taking
+            answers.set()
+            assert [(await fleet.lease(name)).holder for name in names] == ["", "", ""]
 
     run(body())
 
