@@ -24,6 +24,7 @@ from kadm.members.capacity import read_capacity
 from kadm.members.connection import Connection
 from kadm.members.migration import read_migration
 from kadm.members.pool import MemberPool
+from kadm.members.record import RecordLost, read_record
 from kadm.model.decision import Decisions
 from kadm.model.desired import Desired, DesiredMember
 from kadm.model.migration import MigrationState
@@ -133,11 +134,24 @@ async def _with_capacity(observation: Observation, pool: MemberPool, names: Coll
     return Observation(members)
 
 
+class _FirstWritten(Exception):
+    """Another run wrote to a member for the first time, after its record was looked for and before its objects were."""
+
+
 async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime) -> Planned:
     """The plan for the members of ``pool``. Sends reads and dry runs only.
 
     Raises MemberError where the fleet as a whole cannot be planned (one cluster under two names, a foreign record).
     """
+    while True:  # no member is written for the first time twice
+        try:
+            return await _make(repo, pool, choices, now=now)
+        except _FirstWritten:
+            continue
+
+
+async def _make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime) -> Planned:
+    """As ``make``. Raises _FirstWritten where what was read is of two times."""
     permissions = choices.permissions
     observation, decisions = await decide(
         repo, pool, now=now, reschedule=choices.reschedule, allow_empty=permissions.allow_empty
@@ -150,7 +164,12 @@ async def make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime)
     async def compare_one(connection: Connection) -> Compared:
         state = states[connection.name]
         wanted = desired.members.get(state.name) or DesiredMember(name=state.name, objects=())
-        return await compare_in_member(connection, state, wanted, repo, permissions, targets=targets)
+        try:
+            return await compare_in_member(connection, state, wanted, repo, permissions, targets=targets)
+        except RecordLost:
+            if await read_record(connection, pool.fleet, member_uid=state.uid) is None:
+                raise
+            raise _FirstWritten from None
 
     compared = await pool.each(compare_one, names=[name for name in states if name not in suspended])
     read = {name: found for name, found in compared.items() if isinstance(found, Compared)}

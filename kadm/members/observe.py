@@ -29,7 +29,10 @@ async def observe_member(connection: Connection, fleet: str, *, capacity: bool =
         parts["capacity"] = read_capacity(connection)
     read = await together({**parts, **_about_itself(connection)})
     if read["record"] is None and await has_traces(connection, fleet, read["discovery"].resources):
-        raise RecordLost(connection.name, fleet)
+        # A record is there before what it records: one that is missing still was not written meanwhile.
+        read["record"] = await read_record(connection, fleet, member_uid=uid)
+        if read["record"] is None:
+            raise RecordLost(connection.name, fleet)
     return _state(connection, uid, read)
 
 

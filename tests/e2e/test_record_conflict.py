@@ -11,6 +11,7 @@ import pytest
 
 from kadm.sandbox.faults import Fault
 from kadm.sandbox.process import inject
+from tests.e2e.audit import Request, audited
 from tests.e2e.running import BIN, TIMEOUT_S, Tools
 
 pytestmark = pytest.mark.e2e
@@ -78,3 +79,37 @@ def test_a_writer_that_no_lease_told_of(fleet: Fleet, sandbox: Path, tools: Tool
     tools.kadm("-C", root, "apply", "--yes")
     assert values(tools) == ["second"] * 3
     assert tools.kadm("-C", root, "plan", "--detailed-exitcode").code == 0
+
+
+def its_record_is_not_there(request: Request, status: int | None) -> bool:
+    return status == 404 and request.path.endswith("/configmaps/kadm-test")
+
+
+def its_objects_are_read(request: Request, status: int | None) -> bool:
+    return status is None and request.path.endswith("/configmaps/c")
+
+
+@pytest.mark.parametrize("when", [its_record_is_not_there, its_objects_are_read])
+def test_a_first_run_that_is_through_while_another_one_reads(
+    when: Callable[[Request, int | None], bool],
+    fleet: Fleet,
+    sandbox: Path,
+    tools: Tools,
+    tmp_path: Path,
+) -> None:
+    root = fleet({"manifests/c.yaml": config("first")})
+    other = Tools(tmp_path / "other", dict(tools.env))
+    other.cwd.mkdir()
+    through: list[Request] = []
+
+    def meanwhile(request: Request, status: int | None) -> bool:
+        if not through and request.member == "member1" and when(request, status):
+            through.append(request)
+            other.kadm("-C", root, "apply", "--yes")
+        return True
+
+    with audited(sandbox, tmp_path) as audit:
+        audit.hook = meanwhile
+        tools.env["KUBECONFIG"] = str(audit.kubeconfig)
+        said = tools.kadm("-C", root, "plan", "--detailed-exitcode")
+    assert (said.code, len(through), said.err) == (0, 1, "")
