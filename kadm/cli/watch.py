@@ -57,7 +57,9 @@ def watch(
     drift: Annotated[
         Drift, typer.Option("--drift", help="Correct what others change in members, or only report it.")
     ] = Drift.CORRECT,
-    once: Annotated[bool, typer.Option("--once", help="Read everything, plan and apply once, and end.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Read everything, plan and apply once, serve nothing, and end.")
+    ] = False,
     check_config: Annotated[
         bool,
         typer.Option(

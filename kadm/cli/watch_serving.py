@@ -16,12 +16,20 @@ _log = logging.getLogger(__name__)
 NOWHERE = "none"
 
 
-def where_to_listen(text: str | None, token_file: Path | None, hook_file: Path | None) -> Listening | None:
+def where_to_listen(
+    text: str | None, token_file: Path | None, hook_file: Path | None, *, once: bool
+) -> Listening | None:
     """What ``--listen`` and the files beside it say; None: nothing is to be served. Raises UsageError."""
+    files = (("--token-file", token_file), ("--hook-secret-file", hook_file))
+    given = [flag for flag, file in files if file is not None]
+    if once:
+        given = [*(["--listen"] if text not in (None, NOWHERE) else []), *given]
+        if given:
+            raise UsageError(f"--once serves nothing: {given[0]} makes no sense with it", hint=f"leave {given[0]} out")
+        return None
     if text == NOWHERE:
-        for flag, file in (("--token-file", token_file), ("--hook-secret-file", hook_file)):
-            if file is not None:
-                raise UsageError(f"{flag} makes no sense with --listen {NOWHERE}")
+        if given:
+            raise UsageError(f"{given[0]} makes no sense with --listen {NOWHERE}")
         return None
     return listening(text or DEFAULT_LISTEN, token_file=token_file, hook_file=hook_file)
 

@@ -8,6 +8,7 @@ import logging
 import os
 import resource
 import signal
+import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -63,14 +64,15 @@ async def run_watch(console: Console, asked: Asked) -> int:
     """One daemon, from its start to its exit code. Raises UsageError for options that cannot be."""
     if asked.repo is None and asked.branch:
         raise UsageError("--branch needs --repo", hint="a directory is followed as it stands")
-    where = None if asked.once else where_to_listen(asked.listen, asked.token_file, asked.hook_secret_file)
+    where = where_to_listen(asked.listen, asked.token_file, asked.hook_secret_file, once=asked.once)
+    if asked.check_config:
+        with tempfile.TemporaryDirectory(prefix="kadm-check-", ignore_cleanup_errors=True) as clone:
+            return await _check(console, _source(asked, Path(clone) / "clone"), where, asked.status_dir)
     store = Store(_state_dir(asked))
-    source = _source(asked, store)
+    source = _source(asked, store.clone)
     _check_status_dir(asked.status_dir)
     kept = store.open()
     try:
-        if asked.check_config:
-            return await _check(console, source, where)
         log_to(console.err, verbosity=console.verbosity, as_json=asked.as_json)
         _allow_open_files()
         make_tls_buffers_small()
@@ -145,9 +147,10 @@ def _exit_code(delivery: Delivery | None) -> ExitCode:
     return applied_code(plan, report)
 
 
-async def _check(console: Console, source: Source, where: Listening | None) -> ExitCode:
+async def _check(console: Console, source: Source, where: Listening | None, status_dir: Path | None) -> ExitCode:
     """Whether the newest state of the repository, and the files of secrets, can be used. Raises KadmError where one
-    cannot."""
+    cannot. Takes no lock and leaves nothing behind: a daemon may run, and reload what was found good."""
+    _check_status_dir(status_dir, make=False)
     if where is not None and where.token_file is not None:
         read_token(where.token_file)
     if where is not None and where.hook_file is not None:
@@ -161,26 +164,30 @@ async def _check(console: Console, source: Source, where: Listening | None) -> E
     return ExitCode.FINE
 
 
-def _check_status_dir(directory: Path | None) -> None:
-    """Make it where it is missing. What becomes of it later is told, and stops nothing; raises UsageError."""
+def _check_status_dir(directory: Path | None, *, make: bool = True) -> None:
+    """Make it where it is missing. What becomes of it later is told, and stops nothing; raises UsageError.
+
+    Without ``make`` one that is missing is fine.
+    """
     if directory is None:
         return
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        if make or directory.exists():
+            directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = error.strerror or str(error)
         raise UsageError(f"{directory} cannot be used", why=why, hint="name another --status-dir") from error
-    if not os.access(directory, os.W_OK | os.X_OK):
+    if directory.exists() and not os.access(directory, os.W_OK | os.X_OK):
         raise UsageError(f"{directory} cannot be written", hint="name another --status-dir")
 
 
-def _source(asked: Asked, store: Store) -> Source:
+def _source(asked: Asked, clone: Path) -> Source:
     if asked.repo is None:
         return Directory(Path(os.path.abspath(asked.directory)))  # noqa: PTH100  # links in the path stay
     inside = os.path.normpath(asked.path)
     if inside.startswith("..") or Path(inside).is_absolute():
         raise UsageError(f"--path {asked.path} leads out of the repository", hint="name a directory inside of it")
-    return Clone(asked.repo, asked.branch, store.clone, inside, timeout_s=asked.git_timeout_s)
+    return Clone(asked.repo, asked.branch, clone, inside, timeout_s=asked.git_timeout_s)
 
 
 def _state_dir(asked: Asked) -> Path:
