@@ -78,7 +78,7 @@ async def ask(url: str, *, token_file: Path | None, native: bool, timeout_s: flo
     wanted = (f"{base}/api/v1/workloads?native={str(native).lower()}", f"{base}/api/v1/clusters")
     try:
         async with aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=timeout_s)) as client:
-            workloads, clusters = await asyncio.gather(*(_get(client, one) for one in wanted))
+            workloads, clusters = await asyncio.gather(*(_get(client, one, token_file) for one in wanted))
     except (aiohttp.ClientError, OSError) as error:
         why = "no answer in time" if isinstance(error, TimeoutError) else str(error)
         raise DaemonError(f"the daemon at {base} cannot be asked", why=why, hint="is kadm watch running?") from error
@@ -98,8 +98,11 @@ async def ask(url: str, *, token_file: Path | None, native: bool, timeout_s: flo
     )
 
 
-async def _get(client: aiohttp.ClientSession, url: str) -> bytes:
+async def _get(client: aiohttp.ClientSession, url: str, token_file: Path | None) -> bytes:
     async with client.get(url, allow_redirects=False) as answer:
+        if answer.status == HTTPStatus.UNAUTHORIZED and token_file is not None:
+            hint = "name the file that the daemon's own --token-file names, or one with the same token"
+            raise DaemonError(f"the token in {token_file} is not the daemon's", hint=hint)
         if answer.status == HTTPStatus.UNAUTHORIZED:
             raise DaemonError("the daemon wants its token", hint="--token-file FILE names it")
         if answer.status != HTTPStatus.OK:

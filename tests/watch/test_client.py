@@ -120,14 +120,18 @@ def test_nobody_there() -> None:
 
 
 def test_the_token(tmp_path: Path) -> None:
-    token_file = tmp_path / "token"
+    token_file, wrong_file = tmp_path / "token", tmp_path / "wrong"
     token_file.write_text("a-token-that-is-long-enough")
-    token_file.chmod(0o600)
+    wrong_file.write_text("a-token-that-is-not-the-one")
+    for path in (token_file, wrong_file):
+        path.chmod(0o600)
 
     async def run() -> None:
         async with serving(Board(THREE), listening("127.0.0.1:0", token_file=token_file)) as server:
             with pytest.raises(KadmError, match="wants its token"):
                 await ask(server.url, token_file=None, native=False, timeout_s=5)
+            with pytest.raises(KadmError, match=f"the token in {wrong_file} is not the daemon's"):
+                await ask(server.url, token_file=wrong_file, native=False, timeout_s=5)
             found = await ask(server.url, token_file=token_file, native=False, timeout_s=5)
             assert found.status == THREE.status
 

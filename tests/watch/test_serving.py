@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -294,6 +295,21 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
         read_token(tmp_path / "none")
     with pytest.raises(UsageError, match="is no regular file"):
         read_token(Path("/dev/null"))
+
+
+def test_a_named_pipe_is_no_token_and_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    os.mkfifo(path, 0o600)
+    with pytest.raises(UsageError, match="is no regular file"):
+        read_token(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(path, os.O_WRONLY)
+    try:
+        with pytest.raises(UsageError, match="is no regular file"):
+            read_token(path)
+    finally:
+        os.close(writer)
+        os.close(reader)
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def read_token(path: Path, what: str = "token") -> str:
     """The token (or ``what`` it is called) in a file that nobody else may read. Raises UsageError where that does not
     hold."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             about = os.fstat(file.fileno())
-            content = file.read(LONGEST_TOKEN_FILE + 1)
+            content = file.read(LONGEST_TOKEN_FILE + 1) if stat.S_ISREG(about.st_mode) else b""
     except OSError as error:
         raise UsageError(f"the {what} file {path} cannot be read", why=error.strerror or "") from error
     if not stat.S_ISREG(about.st_mode):
@@ -143,6 +143,11 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opening a named pipe waits for whoever writes into it, and with it would the daemon."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _digest(text: str) -> bytes:
