@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,9 +13,12 @@ from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load
 from kadm.errors import Problem, RepoError
 
+if TYPE_CHECKING:
+    from kadm.model.repository import Repo
+
 
 def run_validate(console: Console, directory: Path, *, ref: str | None, as_json: bool) -> ExitCode:
-    """Load the repository and tell every problem, errors and warnings, in order of place."""
+    """Load the repository and tell every problem, errors and warnings: of files first, then of what they ask for."""
     counts = ""
     problems: tuple[Problem, ...]
     try:
@@ -22,9 +26,7 @@ def run_validate(console: Console, directory: Path, *, ref: str | None, as_json:
     except RepoError as error:
         problems = error.problems
     else:
-        from kadm.schedule import profile_problems
-
-        problems = (*repo.warnings, *profile_problems(repo))
+        problems = problems_of(repo)
         policies = len(repo.propagation_policies) + len(repo.override_policies)
         counts = ", ".join(
             f"{count} {one if count == 1 else many}"
@@ -48,3 +50,10 @@ def run_validate(console: Console, directory: Path, *, ref: str | None, as_json:
         if code is ExitCode.FINE:
             console.data(f"valid: {counts}")
     return code
+
+
+def problems_of(repo: Repo) -> tuple[Problem, ...]:
+    """All that can be said of a repository that was read, without asking a member."""
+    from kadm.schedule import profile_problems, unit_problems
+
+    return (*repo.warnings, *profile_problems(repo), *unit_problems(repo))

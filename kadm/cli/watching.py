@@ -17,6 +17,7 @@ from msgspec import Struct
 from kadm.cli.console import Console
 from kadm.cli.exit_code import ExitCode, applied_code, exit_code
 from kadm.cli.logging_setup import log_to
+from kadm.cli.validating import problems_of
 from kadm.cli.watch_serving import served, where_to_listen
 from kadm.errors import KadmError, UsageError
 from kadm.execute import Delivery
@@ -158,10 +159,13 @@ async def _check(console: Console, source: Source, where: Listening | None, stat
     repo = await asyncio.to_thread(source.load, await source.look())
     if not repo.clusters:
         raise KadmError("the fleet has no members", hint="kadm join NAME --context CONTEXT adds one")
-    console.problems(repo.warnings)
-    commit = f" at {repo.revision}" if repo.revision is not None else ""
-    console.data(f"Fleet {repo.fleet.name}{commit}: {len(repo.manifests)} objects, {len(repo.clusters)} members.")
-    return ExitCode.FINE
+    problems = problems_of(repo)
+    console.problems(problems)
+    code = exit_code(problems=problems)
+    if code is ExitCode.FINE:
+        commit = f" at {repo.revision}" if repo.revision is not None else ""
+        console.data(f"Fleet {repo.fleet.name}{commit}: {len(repo.manifests)} objects, {len(repo.clusters)} members.")
+    return code
 
 
 def _check_status_dir(directory: Path | None, *, make: bool = True) -> None:

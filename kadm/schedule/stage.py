@@ -28,7 +28,7 @@ from kadm.schedule.placing import Placing, does_without_unread
 from kadm.schedule.profile import Plugins, ProfileError
 from kadm.schedule.promises import defines_types, promised_types
 from kadm.schedule.triggers import compare
-from kadm.schedule.unit_reader import Learned, UnitError, UnitReader, pauses
+from kadm.schedule.unit_reader import Learned, UnitError, UnitReader, pauses, told_of
 
 _CAN_FOLLOW = frozenset(
     {
@@ -132,8 +132,7 @@ class _Stage:
                 if isinstance(error, CapacityUnknown):
                     self._journal.capacity_needed.update(error.members)
                 problem = error.problem
-        where = problem.where or manifest.location
-        return self._placing.freeze(manifest, past, replace(problem, where=where, object=str(manifest.key)))
+        return self._placing.freeze(manifest, past, told_of(manifest, problem))
 
     def _scheduled(self, case: Case) -> Decision:
         """Kept where nothing that counts changed, else placed anew."""

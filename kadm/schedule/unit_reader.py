@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace as replace_fields
 
 from kadm.errors import KadmError, Location, Problem
 from kadm.model.objects import GroupVersionKind, ObjectKey, Path, at
@@ -198,6 +199,11 @@ class UnitReader:
             estimated=learned.estimated if migrates else {},
             scheduled=learned.scheduled if migrates else {},
         ), problem
+
+
+def told_of(manifest: Manifest, problem: Problem) -> Problem:
+    """The problem as one of this object: with its name, and its place where the problem has none."""
+    return replace_fields(problem, where=problem.where or manifest.location, object=str(manifest.key))
 
 
 def pauses(manifest: Manifest) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from kadm.cli.main import main
 from kadm.watch.store import Store
-from tests.repo.fleets import a_fleet, an_object
+from tests.repo.fleets import a_fleet, a_policy, an_object
 from tests.repo.test_git import committed, git
 
 
@@ -59,6 +59,27 @@ def test_what_cannot_be_used(root: Path, capsys: pytest.CaptureFixture[str], arg
     given = [one.replace("{root}", str(root)) for one in arguments]
     assert main(["watch", "-C", str(root), "--check-config", *given]) == 1
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["watch", "--check-config"], ["validate"]], ids=["check", "validate"])
+def test_all_that_a_plan_would_say_without_members_is_said(
+    root: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    label = "labels: {kubeadmiral.io/cluster-propagation-policy-name: p}"
+    files: dict[str, str | None] = {
+        "policies/q.yaml": a_policy("{schedulingMode: Divide}"),
+        "manifests/s.yaml": an_object("v1 Secret", "s", metadata=label),
+        "manifests/web.yaml": an_object("apps/v1 Deployment", "web", metadata=label, rest="spec: null\n"),
+    }
+    assert main([*command, "-C", str(a_fleet(root, files))]) == 1
+    said = capsys.readouterr()
+    assert (said.out, [line.partition(" (")[0] for line in said.err.splitlines()]) == (
+        "",
+        [
+            "error: manifests/s.yaml:1:1: schedulingMode Divide needs a replica count, and Secret has none",
+            "error: manifests/web.yaml:4:7: it has no pod spec",
+        ],
+    )
 
 
 @pytest.mark.parametrize("check", [pytest.param([], id="a run"), pytest.param(["--check-config"], id="its check")])

@@ -1,4 +1,4 @@
-"""Profiles are checked without members."""
+"""Profiles, and what objects ask for, are checked without members."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from kadm.schedule import profile_problems
-from tests.schedule.builders import a_repo
+from kadm.model.objects import JsonObject
+from kadm.schedule import profile_problems, schedule, unit_problems
+from tests.schedule.builders import (
+    NOW,
+    a_deployment,
+    a_manifest,
+    a_policy,
+    a_repo,
+    a_state,
+    an_object,
+    observed,
+)
 
 HOOK = {"payloadVersions": ["v1alpha1"], "urlPrefix": "http://hook", "filterPath": "f"}
 
@@ -50,3 +60,40 @@ def at(point: str, *plugins: dict[str, Any]) -> dict[str, Any]:
 def test_profile_problems(profile: dict[str, Any], hooks: list[str], what: list[str]) -> None:
     repo = a_repo([], objects=[], profiles={"s": profile}, webhooks=dict.fromkeys(hooks, HOOK))
     assert [problem.what for problem in profile_problems(repo)] == what
+
+
+def asking(amount: str) -> JsonObject:
+    deployment = a_deployment()
+    deployment["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": amount}}
+    return deployment
+
+
+@pytest.mark.parametrize(
+    ("obj", "what"),
+    [
+        pytest.param(a_deployment(), [], id="fine"),
+        pytest.param(
+            an_object("v1", "Secret"),
+            ["schedulingMode Divide needs a replica count, and Secret has none"],
+            id="nothing to divide",
+        ),
+        pytest.param(a_deployment() | {"spec": None}, ["it has no pod spec"], id="no pods"),
+        pytest.param(asking("much"), ["'much' is no quantity"], id="no quantity"),
+        pytest.param(
+            a_deployment(annotations={"kubeadmiral.io/sticky-cluster": "maybe"}),
+            ["annotation kubeadmiral.io/sticky-cluster cannot be read, so the policy decides"],
+            id="an annotation that cannot be read",
+        ),
+    ],
+)
+def test_unit_problems_are_those_of_a_plan(obj: JsonObject, what: list[str]) -> None:
+    repo = a_repo(["eu"], policies=[a_policy()], objects=[obj])
+    found = unit_problems(repo)
+    assert [problem.what for problem in found] == what
+    assert found == schedule(repo, observed(a_state("eu", cpu=("8", "8"))), now=NOW).problems
+    assert all(problem.object and problem.where for problem in found)
+
+
+def test_what_a_directory_binds_goes_whole() -> None:
+    secret = a_manifest(an_object("v1", "Secret"), via="entry")
+    assert unit_problems(a_repo(["eu"], policies=[a_policy()], objects=[secret])) == ()
