@@ -40,7 +40,10 @@ _DAMAGE = re.compile(
 """What git says of a damaged repository, be it the clone or the one that is cloned."""
 
 _NO_ROOM = ("No space left on device", "File too large", "Read-only file system", "Disk quota exceeded")
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s]*@")
+"""Up to the last @: a password may hold others."""
+_QUERY = re.compile(r"""(://[^\s?]*)\?\S*?(?=['"]?[.,:;)]*(?:\s|$))""")
+"""A query up to the end of the word; what the sentence puts around a URL is not of it."""
 
 
 class SourceError(KadmError):
@@ -91,7 +94,7 @@ class Clone:
 
     @property
     def url(self) -> str:
-        return without_credentials(self.remote)
+        return shown_url(self.remote)
 
     async def look(self) -> str:
         try:
@@ -292,9 +295,19 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+def shown_url(url: str) -> str:
+    """A repository's address without who is named in it, and by what they are let in: no user, password and query."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return url
+    authority, slash, path = rest.partition("/")
+    host = authority.rpartition("@")[2]
+    return f"{scheme}://{f'{host}{slash}{path}'.partition('?')[0]}"
+
+
 def without_credentials(text: str) -> str:
-    """A text that may hold URLs, without who is named in them, and by what they are let in."""
-    return _CREDENTIALS.sub("", text)
+    """A text that may hold URLs, each without what ``shown_url`` leaves out."""
+    return _QUERY.sub(r"\1", _CREDENTIALS.sub("", text))
 
 
 def _environment() -> dict[str, str]:

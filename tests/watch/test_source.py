@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kadm.repo import NoFleet
-from kadm.watch.source import Clone, Directory, SourceError, without_credentials
+from kadm.watch.source import Clone, Directory, SourceError, shown_url, without_credentials
 
 FLEET = "apiVersion: kadm.io/v1alpha1\nkind: Fleet\nmetadata: {name: test}\nspec: {manifests: []}\n"
 
@@ -136,9 +136,61 @@ def test_a_directory_changes_with_its_files(tmp_path: Path) -> None:
     assert asyncio.run(source.look()) != first
 
 
-def test_credentials_are_not_shown() -> None:
-    text = without_credentials("cannot reach https://me:secret@git.example/x.git")
-    assert text == "cannot reach https://git.example/x.git"
+@pytest.mark.parametrize(
+    ("url", "want"),
+    [
+        ("https://user:secret@git.example.org/fleet.git", "https://git.example.org/fleet.git"),
+        ("http://user:hunt@er2pass@host/x.git", "http://host/x.git"),
+        ("http://user:hunt er@2?pass@host/x.git", "http://host/x.git"),
+        ("http://user:secret@host/~me@home/x.git", "http://host/~me@home/x.git"),
+        ("https://git.example.org/fleet.git?private_token=secret", "https://git.example.org/fleet.git"),
+        ("https://git.example.org?private_token=secret", "https://git.example.org"),
+        ("git@git.example.org:fleet.git", "git@git.example.org:fleet.git"),
+        ("ssh://git@git.example.org:22/fleet.git", "ssh://git.example.org:22/fleet.git"),
+        ("/srv/fleet", "/srv/fleet"),
+        ("/srv/what?", "/srv/what?"),
+    ],
+)
+def test_an_address_is_shown_without_credentials(url: str, want: str) -> None:
+    assert shown_url(url) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("cannot reach https://me:secret@git.example/x.git", "cannot reach https://git.example/x.git"),
+        (
+            "unable to access 'http://user:hunt@er2pass@host/x.git/': Could not resolve host: host",
+            "unable to access 'http://host/x.git/': Could not resolve host: host",
+        ),
+        (
+            "from https://a:b@one/x.git to ssh://git@two:22/y.git, says me@example.org",
+            "from https://one/x.git to ssh://two:22/y.git, says me@example.org",
+        ),
+        (
+            "unable to access 'https://host/x.git?private_token=sec'ret/': The requested URL returned error: 403",
+            "unable to access 'https://host/x.git': The requested URL returned error: 403",
+        ),
+        (
+            "https://host/x.git?private_token=secret/info/refs?service=git-upload-pack not found\nis it there?",
+            "https://host/x.git not found\nis it there?",
+        ),
+        ("git@host: Permission denied (publickey).", "git@host: Permission denied (publickey)."),
+        ("see https://host/help, or ask me@example.org", "see https://host/help, or ask me@example.org"),
+    ],
+)
+def test_a_text_is_shown_without_credentials(text: str, want: str) -> None:
+    assert without_credentials(text) == want
+
+
+def test_what_git_says_of_an_address_is_told_without_its_credentials(tmp_path: Path) -> None:
+    clone = Clone("http://user:hunt@er2pass@127.0.0.1:1/x.git?private_token=secret", "main", tmp_path / "clone")
+    with pytest.raises(SourceError) as raised:
+        asyncio.run(clone.look())
+    assert raised.value.problem.object == "http://127.0.0.1:1/x.git"
+    assert "http://127.0.0.1:1/x.git" in raised.value.problem.why
+    for secret in ("hunt", "er2pass", "secret"):
+        assert secret not in str(raised.value.problem)
 
 
 def objects(clone: Clone) -> list[Path]:

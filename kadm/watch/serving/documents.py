@@ -20,6 +20,7 @@ from kadm.compare.secrecy import is_secret, shown_secret
 from kadm.errors import Problem
 from kadm.model.objects import JsonObject, ObjectKey
 from kadm.model.plan import Move
+from kadm.watch.source import shown_url
 from kadm.watch.state import (
     CopyView,
     HeldView,
@@ -233,15 +234,6 @@ def unread_fields(snapshot: Snapshot) -> list[JsonObject]:
 def error_document(problem: Problem) -> JsonObject:
     """Why a request is not answered, as a document of kind Error."""
     return {"apiVersion": API_VERSION, "kind": "Error", "problem": _problem(problem)}
-
-
-def shown_url(url: str) -> str:
-    """A repository's address without the credentials that may stand in it."""
-    scheme, separator, rest = url.partition("://")
-    if not separator:
-        return url
-    authority, slash, path = rest.partition("/")
-    return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
 
 
 def _head(kind: str, snapshot: Snapshot) -> JsonObject:
