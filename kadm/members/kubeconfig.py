@@ -97,7 +97,7 @@ class Kubeconfigs:
             named = self._absolute(self._expanded(member, path))
             if not named.is_file():
                 raise MemberUnreachable(
-                    f"kubeconfig {named} does not exist",
+                    f"kubeconfig {named} {_fault(named)}",
                     member=member,
                     hint="create it, or correct spec.kubeconfig.path in the member's file",
                 )
@@ -106,8 +106,11 @@ class Kubeconfigs:
             candidates = tuple(Path(self._home(part)).absolute() for part in listed.split(os.pathsep) if part)
             found = tuple(candidate for candidate in candidates if candidate.is_file())
             if not found:
+                there = next((one for one in candidates if one.exists()), None)
                 raise MemberUnreachable(
-                    f"no kubeconfig: none of KUBECONFIG={listed} exists",
+                    f"no kubeconfig: none of KUBECONFIG={listed} exists"
+                    if there is None
+                    else f"no kubeconfig: KUBECONFIG names {there}, and it {_fault(there)}",
                     member=member,
                     hint="correct KUBECONFIG, or set spec.kubeconfig.path in the member's file",
                 )
@@ -115,7 +118,7 @@ class Kubeconfigs:
             usual = self._absolute(self._home("~/.kube/config"))
             if not usual.is_file():
                 raise MemberUnreachable(
-                    f"no kubeconfig: {usual} does not exist, and KUBECONFIG is not set",
+                    f"no kubeconfig: {usual} {_fault(usual)}, and KUBECONFIG is not set",
                     member=member,
                     hint="set KUBECONFIG, or spec.kubeconfig.path in the member's file",
                 )
@@ -167,6 +170,13 @@ class Kubeconfigs:
 def _repository_of(root: Path) -> Path:
     """The work tree that holds ``root``, else ``root`` itself."""
     return next((parent for parent in (root, *root.parents) if (parent / ".git").exists()), root)
+
+
+def _fault(path: Path) -> str:
+    """Why a path that should lead to a file does not."""
+    if path.is_dir():
+        return "is a directory"
+    return "is no regular file" if path.exists() else "does not exist"
 
 
 def _parsed(member: str, file: Path) -> JsonObject:

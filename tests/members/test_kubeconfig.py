@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,24 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         "kubeconfig /nowhere/config does not exist",
         "spec.kubeconfig.path is ${STAGE}/config, and STAGE is not set in the environment",
         "no kubeconfig: none of KUBECONFIG=/a:/b exists",
+    ]
+
+
+def test_what_is_no_file_is_told_as_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    usual = tmp_path / "home/.kube/config"
+    usual.mkdir(parents=True)
+    assert [
+        problem_of(kubeconfigs(tmp_path), KubeconfigRef())[0],
+        problem_of(kubeconfigs(tmp_path), KubeconfigRef(path=str(tmp_path)))[0],
+        problem_of(kubeconfigs(tmp_path, KUBECONFIG=f"/none:{tmp_path}"), KubeconfigRef())[0],
+        problem_of(kubeconfigs(tmp_path, KUBECONFIG=str(pipe)), KubeconfigRef())[0],
+    ] == [
+        f"no kubeconfig: {usual} is a directory, and KUBECONFIG is not set",
+        f"kubeconfig {tmp_path} is a directory",
+        f"no kubeconfig: KUBECONFIG names {tmp_path}, and it is a directory",
+        f"no kubeconfig: KUBECONFIG names {pipe}, and it is no regular file",
     ]
 
 
