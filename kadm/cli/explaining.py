@@ -12,7 +12,7 @@ from kadm.cli.console import Console
 from kadm.cli.deciding import decided
 from kadm.cli.exit_code import ExitCode, exit_code
 from kadm.cli.kinds import kind_of
-from kadm.cli.names import resolve, workloads
+from kadm.cli.names import malformed, resolve, workloads
 from kadm.cli.plan_json import API_VERSION, encode
 from kadm.cli.planning import load, with_members
 from kadm.cli.show_explanation import show_explanation
@@ -98,9 +98,11 @@ def _concerned(plan: Plan) -> set[ObjectKey]:
 
 def _named(repo: Repo, text: str, namespace: str | None) -> list[ObjectKey]:
     """The objects that ``KIND/NAME`` means; of a policy those that it binds. Raises UsageError where there are none."""
-    kind, _, name = text.partition("/")
+    kind, slash, name = text.partition("/")
     if kind_of(kind) not in _POLICY_KINDS:
         return resolve(text, [manifest.key for manifest in repo.manifests], namespace=namespace)
+    if slash and not name:
+        raise malformed(text)
     policies = {*repo.propagation_policies, *repo.override_policies}
     meant = {
         policy

@@ -15,9 +15,11 @@ from kadm.model.workload import workload_kind
 def resolve(text: str, keys: Iterable[ObjectKey], *, namespace: str | None = None) -> list[ObjectKey]:
     """The objects that ``KIND/NAME`` (or ``KIND``, for all of it) names, sorted.
 
-    Raises UsageError where it names none, with what comes close.
+    Raises UsageError where it is not written so, and where it names none, with what comes close.
     """
-    kind, _, name = text.partition("/")
+    kind, slash, name = text.partition("/")
+    if slash and not (kind and name):
+        raise malformed(text)
     wanted = kind_of(kind)
     known = sorted(keys)
     anywhere = [key for key in known if key.kind.lower() == wanted and (not name or key.name == name)]
@@ -56,8 +58,13 @@ def target(text: str) -> Target:
     """The objects that ``KIND/NAME`` names, wherever they are. Raises UsageError where it is not written so."""
     kind, _, name = text.partition("/")
     if not kind or not name:
-        raise UsageError(f"{text} is not KIND/NAME", hint="for example deploy/web")
+        raise malformed(text)
     return Target(kind_of(kind), name, text)
+
+
+def malformed(text: str) -> UsageError:
+    """That a text names nothing, whatever there is."""
+    return UsageError(f"{text} is not KIND/NAME", hint="for example deploy/web")
 
 
 def _close(kind: str, name: str, keys: list[ObjectKey]) -> list[str]:

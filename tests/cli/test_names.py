@@ -45,6 +45,8 @@ def test_resolve(text: str, namespace: str | None, want: list[ObjectKey]) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        pytest.param("deploy/", "deploy/ is not KIND/NAME (for example deploy/web)", id="an empty name"),
+        pytest.param("/web", "/web is not KIND/NAME (for example deploy/web)", id="an empty kind"),
         pytest.param(
             "deploy/wep",
             "nothing in the repository is called deploy/wep (did you mean deployment/web?)",

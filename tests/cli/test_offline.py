@@ -104,6 +104,7 @@ def test_what_can_be_named(
             "error: nothing in the repository is called deploy/wep (did you mean deployment/web?)\n",
             id="an object",
         ),
+        pytest.param("cpp/", "error: cpp/ is not KIND/NAME (for example deploy/web)\n", id="no name"),
         pytest.param(
             "cpp/nowhere",
             "error: there is no policy cpp/nowhere (policies are: ClusterPropagationPolicy everywhere)\n",
