@@ -160,6 +160,8 @@ def test_every_policy_is_tested_here() -> None:
 def test_everywhere(tmp_path: Path) -> None:
     fleet = placed_by(tmp_path, "everywhere", replicas=3)
     assert fleet.numbers() == {"member1": 3, "member2": 3, "member3": 3}
+    fleet.members = {**UNTAINTED, "member4": {"labels": {}}}
+    assert fleet.numbers() == {"member1": 3, "member2": 3, "member3": 3, "member4": 3}, "a member that joins has it"
 
 
 @pytest.mark.parametrize(

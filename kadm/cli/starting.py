@@ -34,6 +34,10 @@ metadata:
   name: everywhere
 spec:
   schedulingMode: Duplicate
+  reschedulePolicy:         # what places an object anew once it has a place (kadm help placement)
+    rescheduleWhen:
+      policyContentChanged: true
+      clusterJoined: true   # a new member gets everything, too; without it, only what is new
 ---
 # One workload's replicas spread over all members, evenly. Bind it with the label
 #   kubeadmiral.io/cluster-propagation-policy-name: spread

@@ -9,6 +9,7 @@ import pytest
 
 from kadm import repo
 from kadm.cli.main import main
+from kadm.model.policy import PolicyKey, RescheduleWhen
 
 
 def test_what_it_writes_is_a_valid_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,6 +21,13 @@ def test_what_it_writes_is_a_valid_fleet(tmp_path: Path, capsys: pytest.CaptureF
     assert all(Path(file).is_file() for file in said["files"])
     texts = [Path(file).read_text(encoding="utf-8") for file in said["files"]]
     assert [text.count("{") - text.count("}") for text in texts] == [0] * len(texts)
+
+
+def test_its_default_policy_counts_members_that_join(tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path / "shop"), "--quiet"]) == 0
+    policies = repo.load(tmp_path / "shop").propagation_policies
+    policy = policies[PolicyKey("ClusterPropagationPolicy", "", "everywhere")].spec.reschedule_policy
+    assert policy.reschedule_when == RescheduleWhen(policy_content_changed=True, cluster_joined=True)
 
 
 def test_it_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
