@@ -20,7 +20,7 @@ def plan(
         options.PlanOutput.TEXT
     ),
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit with 2 where there are changes.")
+        bool, typer.Option("--detailed-exitcode", help="Exit with 2 where there are changes, held ones included.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Save the plan, for kadm apply FILE. No secrets.")
