@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hmac
+import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from aiohttp import StreamReader, web
+from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
 from kadm.errors import UsageError
@@ -84,6 +92,22 @@ def asked(where: Listening, *requests: tuple[str, dict[str, str], bytes]) -> tup
     return asyncio.run(run()), len(heard)
 
 
+def answer_to(request: bytes, where: Listening) -> tuple[str, Any]:
+    """The status line that the server sends for the bytes of a request, and the JSON after it, if it is JSON."""
+
+    async def run() -> bytes:
+        async with serving(Board(a_snapshot()), where) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+            writer.write(request)
+            async with asyncio.timeout(20):
+                answer = await reader.read()
+            writer.close()
+            return answer
+
+    head, _, body = asyncio.run(run()).partition(b"\r\n\r\n")
+    return head.decode().partition("\r\n")[0], json.loads(body) if b"application/json" in head else None
+
+
 @pytest.fixture
 def secret_file(tmp_path: Path) -> Path:
     path = tmp_path / "secret"
@@ -131,6 +155,80 @@ def test_the_secret_of_the_hook_opens_nothing_else(secret_file: Path, tmp_path: 
 
 def test_there_is_no_hook_without_a_secret() -> None:
     assert asked(listening("127.0.0.1:0"), ("POST", {"Authorization": "Bearer "}, b"")) == ([404], 0)
+
+
+@pytest.mark.parametrize(
+    ("encodings", "want"),
+    [
+        pytest.param(["gzip"], 415, id="gzip"),
+        pytest.param(["br"], 415, id="unknown to aiohttp"),
+        pytest.param(["identity, gzip"], 415, id="a list"),
+        pytest.param(["identity", "gzip"], 415, id="one after the other"),
+        pytest.param(["Identity"], 202, id="as it is"),
+    ],
+)
+def test_a_body_has_to_come_as_it_is(
+    encodings: list[str], want: int, secret_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = ["POST /hook HTTP/1.1", "Host: x", "Connection: close", f"X-Gitlab-Token: {secret_file.read_text()}"]
+    head += [f"Content-Encoding: {one}" for one in encodings]
+    request = "\r\n".join((*head, "Content-Length: 7", "", "notgzip")).encode()
+    status, document = answer_to(request, listening("127.0.0.1:0", hook_file=secret_file))
+    assert status.split()[1] == str(want)
+    assert want == 202 or document["problem"]["what"] == "the body is compressed, or encoded in another way"
+    assert "Traceback" not in caplog.text
+
+
+def test_a_signature_is_that_of_the_body_as_it_was_sent(secret_file: Path) -> None:
+    body = gzip.compress(b"{}")
+    signed = hmac.new(secret_file.read_bytes(), body, "sha256").hexdigest()
+    headers = {"X-Hub-Signature-256": f"sha256={signed}", "Content-Type": "application/gzip"}
+    assert asked(listening("127.0.0.1:0", hook_file=secret_file), ("POST", headers, body)) == ([202], 1)
+
+
+def test_a_body_that_cannot_be_read_is_told(secret_file: Path) -> None:
+    class Torn:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            yield b"{"
+            raise web.RequestPayloadError("no chunk")
+
+    async def run() -> web.StreamResponse:
+        where = listening("127.0.0.1:0", hook_file=secret_file)
+        async with serving(Board(a_snapshot()), where) as server:
+            request = make_mocked_request("POST", "/hook", payload=cast(StreamReader, Torn()))
+            return await server._middleware()(request, server._hook)
+
+    answer = asyncio.run(run())
+    assert isinstance(answer, web.Response)
+    assert isinstance(answer.body, bytes)
+    assert (answer.status, json.loads(answer.body)["kind"]) == (400, "Error")
+    assert b"no chunk" not in answer.body
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(b"POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer CANARY\r\r\n\r\n", id="a bare CR"),
+        pytest.param(b"POST /hook HTTP/1.1\r\nHost: x\r\nX-Gitlab-Token: CANARY\x01\r\n\r\n", id="a control"),
+        pytest.param(b"POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization : Bearer CANARY\r\n\r\n", id="a space"),
+        pytest.param(b"POST /hook HTTP/1.1\r\nHost: x\r\nX: " + b"CANARY" * 5000 + b"\r\n\r\n", id="a long header"),
+        pytest.param(
+            b"POST /hook HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nCANARY\r\n\r\n", id="a bad chunk"
+        ),
+        pytest.param(b"\x16\x03\x01\x00\xf1CANARY\r\n\r\n", id="TLS"),
+    ],
+)
+def test_what_is_not_http_leaves_one_line_and_none_of_its_bytes(
+    request_: bytes, secret_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="kadm")
+    caplog.set_level(logging.DEBUG, logger="aiohttp")
+    status, _ = answer_to(request_, listening("127.0.0.1:0", hook_file=secret_file))
+    assert status == "HTTP/1.0 400 Bad Request"
+    (told,) = (one for one in caplog.records if not one.getMessage().startswith("serving on "))
+    assert (told.levelno, told.name.partition(".")[0], told.exc_info) == (logging.INFO, "kadm", None)
+    assert told.getMessage().startswith("a request from 127.0.0.1 cannot be read: ")
+    assert "CANARY" not in caplog.text
 
 
 def test_the_secret_is_read_again_and_a_bad_file_changes_nothing(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -360,6 +362,47 @@ def test_a_port_that_is_taken_is_told() -> None:
                 pass
 
     served(a_snapshot(), act)
+
+
+def test_what_a_handler_fails_at_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(_key: object) -> None:
+        raise ZeroDivisionError
+
+    async def run() -> int:
+        board = Board(a_busy_fleet(), fails)
+        async with (
+            serving(board, HERE) as server,
+            aiohttp.ClientSession(server.url) as client,
+            client.get("/api/v1/workloads?native=true") as answer,
+        ):
+            return answer.status
+
+    assert asyncio.run(run()) == 500
+    (told,) = (one for one in caplog.records if one.levelno >= logging.WARNING)
+    assert (told.levelno, told.name.partition(".")[0]) == (logging.ERROR, "kadm")
+    assert told.exc_info is not None
+    assert told.exc_info[0] is ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: localhost\r\n", id="half a request"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT", id="half of a second one"),
+    ],
+)
+def test_a_connection_without_a_whole_request_is_closed(sent: bytes) -> None:
+    async def run() -> bytes:
+        async with serving(Board(a_snapshot()), HERE, idle_s=0.1) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+            writer.write(sent)
+            async with asyncio.timeout(60):
+                answer = await reader.read()
+            writer.close()
+            return answer
+
+    assert (b"200 OK" in asyncio.run(run())) is (b"healthz" in sent)
 
 
 def test_no_credentials_in_the_address_of_the_repository() -> None:

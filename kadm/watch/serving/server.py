@@ -28,6 +28,7 @@ from kadm.watch.serving.documents import error_document
 from kadm.watch.serving.hook import TooLarge, is_genuine
 from kadm.watch.serving.metrics import CONTENT_TYPE, exposition, registry
 from kadm.watch.serving.pages import page_files
+from kadm.watch.serving.server_log import UNREADABLE, ServerLog
 from kadm.watch.serving.stream import Streams
 from kadm.watch.state import Board
 
@@ -37,6 +38,8 @@ SHUTDOWN_S = 0.5
 COMPRESS_BYTES = 4096
 HOOK = "/hook"
 HOOK_WITHIN_S = 10.0
+IDLE_S = 75.0
+"""Longer than a proxy keeps a connection for its next request: 60 s is usual."""
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -62,10 +65,11 @@ class CannotListen(UsageError):
 class Serving:
     """Serves one board, from ``start`` to ``stop``; ``url`` is where. ``pushed`` hears of a push to git.
 
+    A connection on which no whole request comes for ``idle_s`` is closed: else half a request would stay for ever.
     Raises UsageError where the file of the token, or of the hook's secret, cannot be used.
     """
 
-    def __init__(self, board: Board, where: Listening, pushed: Callable[[], None]) -> None:
+    def __init__(self, board: Board, where: Listening, pushed: Callable[[], None], *, idle_s: float = IDLE_S) -> None:
         self._board = board
         self._where = where
         self._pushed = pushed
@@ -76,7 +80,13 @@ class Serving:
         self._metrics = registry(lambda: board.latest)
         self._files = page_files()
         self._runner = web.AppRunner(
-            self._application(), access_log=None, shutdown_timeout=SHUTDOWN_S, handler_cancellation=True
+            self._application(),
+            access_log=None,
+            logger=ServerLog(_log),
+            auto_decompress=False,  # a body is signed as it was sent
+            keepalive_timeout=idle_s,
+            shutdown_timeout=SHUTDOWN_S,
+            handler_cancellation=True,
         )
         self.url = ""
 
@@ -152,6 +162,8 @@ class Serving:
                 allow = error.headers.get("Allow")
                 headers = {"Allow": allow} if allow else {}
                 return _error(error.status, f"{request.method} {request.path}: {error.reason.lower()}", headers=headers)
+            except UNREADABLE:
+                return _error(HTTPStatus.BAD_REQUEST, "the body of the request cannot be read")
             except KadmError as error:
                 return _error(HTTPStatus.BAD_REQUEST, error.problem.what)
 
@@ -223,6 +235,13 @@ class Serving:
 
     async def _hook(self, request: web.Request) -> web.StreamResponse:
         assert self._hook_secret is not None, "there is no such path without"
+        if any(one.strip().lower() not in ("", "identity") for one in request.headers.getall("Content-Encoding", ())):
+            return _error(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+                "the body is compressed, or encoded in another way",
+                hint="send it as it is, without Content-Encoding",
+                headers={"Accept-Encoding": "identity"},
+            )
         try:
             async with asyncio.timeout(HOOK_WITHIN_S):
                 genuine = await is_genuine(request.headers, request.content.iter_any(), self._hook_secret)
@@ -255,9 +274,11 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(board: Board, where: Listening, pushed: Callable[[], None] = lambda: None) -> AsyncIterator[Serving]:
+async def serving(
+    board: Board, where: Listening, pushed: Callable[[], None] = lambda: None, *, idle_s: float = IDLE_S
+) -> AsyncIterator[Serving]:
     """Serve the board until the block ends. Raises as ``Serving`` and its ``start`` do."""
-    found = Serving(board, where, pushed)
+    found = Serving(board, where, pushed, idle_s=idle_s)
     await found.start()
     try:
         yield found
