@@ -178,6 +178,7 @@ async def _make(repo: Repo, pool: MemberPool, choices: Choices, *, now: datetime
         {name: found.size for name, found in read.items()},
         deletions=repo.fleet.spec.deletions,
         permissions=permissions,
+        joined={name for decision in decisions.by_key.values() for name in decision.joined},
     )
     if choices.leave_drift:
         comparisons = _without_drift(comparisons, decisions, states)

@@ -18,6 +18,11 @@ from kadm.model.record import RecordedObject
 PROTECT = "kadm.io/protect"
 NEVER_DELETED = frozenset({"kube-system", "kube-public", "kube-node-lease", "default", "kadm-system"})
 
+_JOINED_LATER = (
+    ": it joined later, and clusterJoined is false; "
+    "kadm apply --reschedule KIND/NAME, or --reschedule-all, places it there"
+)
+
 
 class Contents(Struct, frozen=True, kw_only=True):
     """What stands behind a namespace or CRD that would be deleted: what is not kadm's, or why that is unknown.
@@ -66,9 +71,11 @@ def bounded(
     *,
     deletions: Deletions,
     permissions: Permissions,
+    joined: Collection[str] = (),
 ) -> list[MemberComparison]:
     """The comparisons with all deletions of a member moved to held where there are too many of them.
 
+    ``joined`` are members that something was not placed in only because they joined later: that can be mended.
     There can be too many in the member, and too many in all members: then none passes anywhere. What a member's own
     bound holds back counts in all, for it says how much was meant to go; a member that drops to nothing does not, it
     has a guard of its own.
@@ -78,7 +85,7 @@ def bounded(
     for one in comparisons:
         count, size = len(_deleting(one)), sizes[one.member]
         if size.desired == 0:
-            excess = _dropping(count, permissions)
+            excess = _dropping(count, permissions, joined=one.member in joined)
         else:
             counted[one.member] = count
             excess = _excess(count, size, deletions, permissions)
@@ -164,10 +171,11 @@ def _still(inside: Contents) -> str:
     return f"it still holds {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def _dropping(count: int, permissions: Permissions) -> tuple[str, str] | None:
+def _dropping(count: int, permissions: Permissions, *, joined: bool) -> tuple[str, str] | None:
     """Why the deletions of a member that holds nothing then are held, and what permits them; None where they pass."""
     if not permissions.allow_empty:
-        return "the member would drop to nothing", "--allow-empty"
+        why = "the member would drop to nothing"
+        return f"{why}{_JOINED_LATER if joined else ''}", "--allow-empty"
     if permissions.allow_deletes is not None and count > permissions.allow_deletes:
         return _too_many(count, permissions.allow_deletes), f"--allow-deletes {count}"
     return None

@@ -95,6 +95,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     blocks: Mapping[str, int] = {}
     """Of a StatefulSet: member → number of its block of ordinals, also of members that it left; absent means 0."""
     unplaced_replicas: int = 0
+    joined: tuple[str, ...] = ()
+    """Members that joined since it was placed, where its policy does not count that."""
     members: tuple[MemberDecision, ...] = ()
     reasons: tuple[str, ...] = ()
     """Why this outcome, in words, most important first."""

@@ -59,8 +59,9 @@ class Placing:
             why = (self._none_selected(case), *why)
         return _decision(case, "scheduled", dict.fromkeys(names), selected, why)
 
-    def keep(self, case: Case, past: Past, why: tuple[str, ...]) -> Decision:
-        """What was recorded stays, with its inputs as they were: a change that does not count yet stays pending."""
+    def keep(self, case: Case, past: Past, why: tuple[str, ...], *, joined: tuple[str, ...] = ()) -> Decision:
+        """What was recorded stays, with its inputs as they were: a change that does not count yet, such as that members
+        ``joined``, stays pending."""
         total = case.unit.replicas
         unplaced = 0
         if total and past.triggers.get("replicas") == case.triggers.get("replicas"):
@@ -75,6 +76,7 @@ class Placing:
             blocks=case.blocks,
             members=self._fleet.kept(case.unit, case.profile, past.placement),
             unplaced_replicas=unplaced,
+            joined=joined,
             reasons=why,
             triggers=past.triggers,
         )

@@ -156,7 +156,8 @@ class _Stage:
                 decided_unread=does_without_unread(case.unit),
             )
             if not gone and not trigger.fires:
-                return self._placing.keep(case, past, trigger.reasons or ("nothing that counts changed",))
+                why = trigger.reasons or ("nothing that counts changed",)
+                return self._placing.keep(case, past, why, joined=trigger.joined)
             left = (f"{', '.join(gone)} left the fleet, and held it",) if gone else ()
             reasons = reasons or (*left, *(trigger.reasons if trigger.fires else ()))
         return self._placing.place(case, reasons)

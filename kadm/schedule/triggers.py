@@ -117,10 +117,14 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Whether an object is scheduled anew, and why; or why a change that was seen does not count yet."""
+    """Whether an object is scheduled anew, and why; or why a change that was seen does not count yet.
+
+    ``joined`` are members that joined, where that does not count.
+    """
 
     fires: bool
     reasons: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
 
 
 def compare(
@@ -190,7 +194,7 @@ class _Changes:
             if counts:
                 return Trigger(True, (text,))
             deferred = (*deferred, f"{text}, but rescheduleWhen.{switch} is false")
-        return Trigger(False, deferred)
+        return Trigger(False, deferred, tuple(self.joined))
 
 
 def _stable_text(key: str, old: Triggers, new: Triggers) -> str:

@@ -215,6 +215,32 @@ def test_too_many_in_all_members(
     assert all(any(change.action == "update" for change in one.changes) for one in found), "nothing else is held"
 
 
+JOINED_LATER = (
+    ": it joined later, and clusterJoined is false; "
+    "kadm apply --reschedule KIND/NAME, or --reschedule-all, places it there"
+)
+
+
+def test_a_member_that_joined_later_can_be_filled_rather_than_emptied() -> None:
+    """Only where it would drop to nothing: elsewhere what is deleted may well be what left git."""
+    found = bounded(
+        [a_member("empty", 5), a_member("full", 50)],
+        {"empty": Size(recorded=5, desired=0), "full": Size(recorded=60, desired=10)},
+        deletions=Deletions(),
+        permissions=Permissions(),
+        joined={"empty", "full"},
+    )
+    assert {one.member: {(held.why, held.flag) for held in one.held} for one in found} == {
+        "empty": {
+            (
+                "the member would drop to nothing" + JOINED_LATER,
+                "--allow-empty",
+            )
+        },
+        "full": {("50 deletions in this member, 10 allowed", "--allow-deletes 50")},
+    }
+
+
 def test_only_deletions_are_guarded() -> None:
     key = ObjectKey("", "ConfigMap", "shop", "a")
     changes = (Change(cluster="eu", key=key, version="v1", action="release", uid="u1"),)

@@ -197,3 +197,19 @@ def test_a_stateful_set_that_is_there_keeps_its_ordinals(fleet: Fleet, tools: To
     said = tools.kadm("-C", root, "apply", "--yes", "--no-wait", "--adopt-all", code=1)
     assert "its pods are numbered from 0 on, and would be from 1000 on" in said.out
     assert stateful_sets(tools, "member1", "member2") == {"member1": (2, 0), "member2": (4, 0)}
+
+
+def test_a_member_that_comes_back_is_filled_on_demand(fleet: Callable[..., Path], tools: Tools) -> None:
+    """What is held back for it names what fills it, beside what empties it; it counts for --detailed-exitcode."""
+    root = fleet({"manifests/c.yaml": CONFIG})
+    tools.kadm("-C", root, "apply", "--yes")
+    file = root / "clusters/member2.yaml"
+    written = file.read_text()
+    file.unlink()
+    tools.kadm("-C", root, "apply", "--yes")
+    file.write_text(written)
+    held = tools.kadm("-C", root, "plan", "--detailed-exitcode", "-o", "json", code=2).json["held"]
+    assert [(one["name"], one["cluster"], one["flag"]) for one in held] == [("c", "member2", "--allow-empty")]
+    assert "kadm apply --reschedule KIND/NAME, or --reschedule-all, places it there" in held[0]["why"]
+    tools.kadm("-C", root, "apply", "--yes", "--reschedule-all")
+    tools.kadm("-C", root, "plan", "--detailed-exitcode")

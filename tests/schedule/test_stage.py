@@ -251,6 +251,7 @@ def test_a_joining_member_counts_where_asked_for(joined: bool) -> None:
     applied = apply(seen, schedule(a_repo(["ap"], policies=[policy]), seen, now=NOW))
     decision = decide(a_repo(["ap", "eu"], policies=[policy]), changed(applied, a_state("eu")))
     assert (decision.outcome, list(decision.placement)) == (("scheduled", ["ap", "eu"]) if joined else ("kept", ["ap"]))
+    assert decision.joined == (() if joined else ("eu",))
 
 
 def test_a_plan_after_an_apply_is_empty_and_what_is_recorded_stays() -> None:
