@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import ssl
 import time
 from collections import Counter
@@ -31,6 +32,9 @@ T = TypeVar("T")
 JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""What no header's value may hold (RFC 9110, section 5.5)."""
 
 DEFAULT_REQUEST_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10.0
@@ -104,6 +108,7 @@ class Connection:
         """How often requests failed, each attempt, by one of FAILURES; others may count in the same place."""
         self._session: aiohttp.ClientSession | None = None
         self._told_s: tuple[float, float] | None = None
+        self._asked = 0
         self._slots = asyncio.Semaphore(_CONNECTIONS_PER_MEMBER)
 
     async def __aenter__(self) -> Self:
@@ -121,8 +126,13 @@ class Connection:
     ) -> None:
         await self.close()
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return self._asked > 0
+
     async def close(self) -> None:
-        """Let go of all sockets. Closing twice is fine."""
+        """Let go of all sockets. Closing twice is fine. Whoever asks afterwards is told that it cannot be reached."""
         if self._session is not None:
             await self._session.close()
 
@@ -152,18 +162,22 @@ class Connection:
         connection that only reads.
         """
         self._guard(method, path, query or {})
-        async with self._slots:  # the deadline runs from when a connection is free, however many requests wait
-            return await self._ask(
-                method,
-                path,
-                query=query,
-                body=body,
-                content_type=content_type,
-                accept=accept,
-                about=about,
-                limit_s=self.request_timeout_s if timeout_s is None else timeout_s,
-                once=once,
-            )
+        self._asked += 1
+        try:
+            async with self._slots:  # the deadline runs from when a connection is free, however many requests wait
+                return await self._ask(
+                    method,
+                    path,
+                    query=query,
+                    body=body,
+                    content_type=content_type,
+                    accept=accept,
+                    about=about,
+                    limit_s=self.request_timeout_s if timeout_s is None else timeout_s,
+                    once=once,
+                )
+        finally:
+            self._asked -= 1
 
     async def _ask(
         self,
@@ -291,11 +305,18 @@ class Connection:
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Send one request: status, headers, body. The only call of the session in all of kadm."""
         assert self._session is not None, "the connection is not open"
+        if self._session.closed:
+            what = "the connection was closed: the member is reached in another way by now"
+            raise MemberUnreachable(what, member=self.name)
         headers = {"Accept": accept}
         if payload is not None:
             headers["Content-Type"] = content_type
         if self.access.authorization is not None:
             value = await self.access.authorization()
+            if value is not None and CONTROL.search(value):
+                why = "it holds a line break, or another control character"
+                what, hint = "the credential cannot be sent", "write the token on one line, without quotes or breaks"
+                raise MemberUnreachable(what, member=self.name, object=self.access.source, why=why, hint=hint)
             if value is not None:
                 headers["Authorization"] = value
         async with self._session.request(

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from kadm.errors import MemberUnreachable
-from kadm.members.connection import Access
+from kadm.members.connection import CONTROL, Access
 from kadm.members.exec_plugin import ExecCredential, ExecPlugin, PluginFailed
 from kadm.members.kubeconfig import Context, Kubeconfigs
 from kadm.members.proxy import proxy_for
@@ -68,7 +68,7 @@ class Credentials:
             tls=self._tls(context, member, configuration, credential),
             tls_server_name=configuration.tls_server_name,
             proxy=proxy,
-            headers=_impersonation(context.user),
+            headers=_impersonation(context, member),
             authorization=token.header if token else None,
             renew=token.renew if token else _cannot_renew,
         )
@@ -214,8 +214,9 @@ def _proxy(context: Context, member: str, proxy: str | None) -> str | None:
     return proxy
 
 
-def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
+def _impersonation(context: Context, member: str) -> tuple[tuple[str, str], ...]:
     """The headers that make the API server treat the request as somebody else's, where the kubeconfig asks for it."""
+    user = context.user
     headers = [
         (header, str(user[key]))
         for header, key in (("Impersonate-User", "as"), ("Impersonate-Uid", "as-uid"))
@@ -224,6 +225,8 @@ def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
     headers += [("Impersonate-Group", str(group)) for group in user.get("as-groups") or ()]
     for key, values in (user.get("as-user-extra") or {}).items():
         headers += [(f"Impersonate-Extra-{quote(str(key), safe='')}", str(value)) for value in values or ()]
+    if any(CONTROL.search(value) for _, value in headers):
+        raise _unusable(context, member, "whom it acts as holds a line break, or another control character")
     return tuple(headers)
 
 

@@ -295,9 +295,14 @@ class Daemon:
         self.links.use(repo)
         names = [cluster.name for cluster in repo.clusters]
         another = before is not None and before.fleet.name != repo.fleet.name
+        reached = {cluster.name: cluster.spec.kubeconfig for cluster in before.clusters} if before is not None else {}
+        now = {cluster.name: cluster.spec.kubeconfig for cluster in repo.clusters}
         for name in list(self._watches):
-            if another or name not in names:
+            if another or name not in now:
+                self._uids.pop(name, None)
                 self._unwatch(name)
+            elif now[name] != reached[name]:
+                self._unwatch(name)  # and watched anew, by the way that leads there now
         for name in names:
             if name not in self._watches:
                 self._watch(name, repo)
@@ -328,7 +333,6 @@ class Daemon:
     def _unwatch(self, name: str) -> None:
         self._watching.pop(name).cancel()
         gone = self._watches.pop(name)
-        self._uids.pop(name, None)
         self._migrator.forget(name)
         self.links.renew(name)
         for key in gone.objects:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -81,18 +81,20 @@ class Links:
             fleet, MappingProxyType(connections), MappingProxyType(dict(sorted(unread.items()))), self._parallel
         )
 
-    async def sweep(self, *, keep: Collection[Connection] = ()) -> None:
-        """Close what was replaced; to be called while nothing is planned or applied."""
-        retired, self._retired = self._retired, [one for one in self._retired if one in keep]
-        for connection in retired:
-            if connection not in self._retired:
-                await connection.close()
+    async def sweep(self) -> None:
+        """Close what was replaced, and is not waited on; to be called while nothing is planned or applied."""
+        idle = [one for one in self._retired if not one.busy]
+        self._retired = [one for one in self._retired if one.busy]
+        for connection in idle:
+            await connection.close()
 
     async def close(self) -> None:
         """Close everything."""
         for name in list(self._readers | self._writers):
             self.renew(name)
-        await self.sweep()
+        retired, self._retired = self._retired, []
+        for connection in retired:
+            await connection.close()
 
     async def _open(self, connections: dict[str, Connection], name: str, *, read_only: bool) -> Connection:
         if name in connections:

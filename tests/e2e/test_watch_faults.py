@@ -207,6 +207,30 @@ def test_another_cluster_under_a_known_name_is_told(fleet: Fleet, sandbox: Path,
         assert it.value(elsewhere) == "first"
 
 
+def test_a_commit_that_names_another_way_to_a_member_is_followed(fleet: Fleet, sandbox: Path, tools: Tools) -> None:
+    """Its context is another one from now on, of the same cluster: the daemon goes on, by the new way."""
+    root = fleet(FILES)
+    kubeconfig = yaml.safe_load((sandbox / "kubeconfig").read_text())
+    contexts = {one["name"]: one["context"] for one in kubeconfig["contexts"]}
+    file = tools.cwd / "kubeconfig"
+    file.touch(mode=0o600)
+    file.write_text(
+        yaml.safe_dump({**kubeconfig, "contexts": [*kubeconfig["contexts"], {"name": "way", "context": contexts[ILL]}]})
+    )
+    with scene(tools, root, kubeconfig=file) as it:
+        it.settled()
+        name = root / f"clusters/{ILL}.yaml"
+        for number, context in enumerate(("way", ILL, "way"), 1):
+            name.write_text(name.read_text().partition("spec:")[0] + f"spec: {{kubeconfig: {{context: {context}}}}}\n")
+            it.daemon.wait_until(lambda: len(it.daemon.of("back")) == number, "it is not watched anew")  # noqa: B023
+            it.write(f"by {context} {number}")
+            it.spreads_to(MEMBERS, f"by {context} {number}")
+        it.drift()
+        it.daemon.wait_for("drift")
+        it.until(lambda: it.metric("kadm_member_pulse_duration_seconds", member=ILL) is not None, "it is asked no more")
+        assert it.daemon.of("lost") == []
+
+
 # The repository.
 
 

@@ -246,3 +246,22 @@ def test_no_key_stays_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     certificate = {"client-certificate-data": b64(SERVED.certificate), "client-key-data": b64(SERVED.key)}
     run(access(tmp_path, a_context(tmp_path, certificate)))
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        pytest.param({"token": "abc\n"}, id="a token"),
+        pytest.param({"token": "a\x7fb"}, id="a control character"),
+        pytest.param({"as": "root\r\nX: y"}, id="whom it acts as"),
+    ],
+)
+def test_a_line_break_in_a_credential_is_that_member_s_fault_alone(tmp_path: Path, user: dict[str, Any]) -> None:
+    async def asked() -> None:
+        async with Connection("eu", await access(tmp_path, a_context(tmp_path, user))) as connection:
+            await connection.request("GET", "/version")
+
+    with pytest.raises(MemberUnreachable) as told:
+        run(asked())
+    problem = told.value.problem
+    assert (problem.member, "a line break, or another control character" in problem.why) == ("eu", True)
