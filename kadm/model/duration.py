@@ -21,6 +21,10 @@ _SECONDS = {
 }
 
 
+_LONGEST_S = Fraction(2**63 - 1, 10**9)
+"""Go counts nanoseconds in 64 bits: some 292 years."""
+
+
 def duration_s(text: str) -> float:
     """Seconds in ``text``; may be negative. Raises ValueError."""
     match = _DURATION.fullmatch(text)
@@ -30,4 +34,6 @@ def duration_s(text: str) -> float:
         (Fraction(part["number"].removesuffix(".")) * _SECONDS[part["unit"]] for part in _PART.finditer(match["rest"])),
         Fraction(0),
     )
+    if total > _LONGEST_S:
+        raise ValueError(f"{text[:20]}… is longer than a duration can be")
     return float(-total if match["sign"] == "-" else total)

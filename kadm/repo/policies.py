@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,8 +37,6 @@ from kadm.repo.headers import Header, header_problems, read_header
 
 _LONGEST_POLICY_NAME = 63
 """A policy is named by the value of a label (scheduling spec 1.1)."""
-
-_DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
 
 
 class _Fields(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -150,7 +147,9 @@ def _read_propagation(policies: Policies, document: Document, name: str, namespa
     policy = PropagationPolicy(key=key, spec=spec, location=document.location, annotations=annotations)
     policies.propagation.setdefault(key, policy)
     if policy.fail_over_after:
-        problems += _duration_problems(policy.fail_over_after, document, ("metadata", "annotations", FAIL_OVER_AFTER))
+        path: Path = ("metadata", "annotations", FAIL_OVER_AFTER)
+        hint = "write how long a member must be silent, e.g. 10m; without the annotation nothing leaves it"
+        problems += _duration_problems(policy.fail_over_after, document, path, hint=hint)
     problems += _cool_down_problems(policy, document)
     return problems
 
@@ -160,11 +159,8 @@ def _cool_down_problems(policy: PropagationPolicy, document: Document) -> Iterat
     if written is None:
         return
     path: Path = ("metadata", "annotations", MIGRATION_COOL_DOWN)
-    wrong = list(_duration_problems(written, document, path))
-    yield from wrong
-    if not wrong and duration_s(written) <= 0:
-        what = f"{MIGRATION_COOL_DOWN} is {written}: replicas would travel to and fro"
-        yield Problem(what=what, where=document.locate(path), hint="write a duration above 0, e.g. 10m")
+    hint = "write e.g. 10m: without one replicas would travel to and fro"
+    yield from _duration_problems(written, document, path, hint=hint)
     if policy.spec.auto_migration is None:
         what = f"{MIGRATION_COOL_DOWN} does nothing: the policy has no spec.autoMigration"
         yield Problem(what=what, where=document.locate(path, key=True), severity="warning", hint="add it")
@@ -256,7 +252,11 @@ def _propagation_problems(spec: PropagationPolicySpec, document: Document) -> li
         problems.append(Problem(what=what, where=document.locate(path), hint=hint))
     if spec.auto_migration is not None:
         problems += _duration_problems(
-            spec.auto_migration.when.pod_unschedulable_for, document, (*path, "podUnschedulableFor")
+            spec.auto_migration.when.pod_unschedulable_for,
+            document,
+            (*path, "podUnschedulableFor"),
+            hint="write how long a pod may find no node, e.g. 1m",
+            zero=True,
         )
     return problems
 
@@ -362,7 +362,16 @@ def _term_problems(terms: tuple[SelectorTerm, ...], document: Document, path: Pa
             yield Problem(what=what, where=document.locate((*path, index)), severity="warning")
 
 
-def _duration_problems(text: str, document: Document, path: Path) -> Iterator[Problem]:
-    if not _DURATION.fullmatch(text):
-        what = f'"{text}" is no duration'
+def _duration_problems(
+    text: str, document: Document, path: Path, *, hint: str = "", zero: bool = False
+) -> Iterator[Problem]:
+    """What is wrong with a duration. With a hint it has to be above 0, or with ``zero`` no less than that."""
+    try:
+        seconds = duration_s(text)
+    except ValueError:
+        what = f'"{text[:60]}" is no duration'
         yield Problem(what=what, where=document.locate(path), hint="write e.g. 90s, 1m30s, 2h")
+        return
+    if hint and (seconds < 0 or (seconds == 0 and not zero)):
+        bound = "may not be below 0" if zero else "must be above 0"
+        yield Problem(what=f"{path[-1]} is {text}, and {bound}", where=document.locate(path), hint=hint)

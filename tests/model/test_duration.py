@@ -27,6 +27,13 @@ def test_duration(text: str, want: float) -> None:
     assert duration_s(text) == want
 
 
+def test_go_knows_no_longer_one_than_292_years() -> None:
+    assert duration_s("2562047h") == 2562047 * 3600
+    for text in ("2562048h", f"{'9' * 400}s"):
+        with pytest.raises(ValueError, match="is longer than a duration can be"):
+            duration_s(text)
+
+
 @pytest.mark.parametrize("text", ["", "5", "s", "1 s", "1d", "1s1", "--1s", "1,5s", "٣s"])
 def test_no_duration(text: str) -> None:
     with pytest.raises(ValueError, match="is no duration"):

@@ -18,6 +18,7 @@ from kadm.model.policy import (
 from tests.repo.fleets import FLEET, a_member, a_policy, loaded, problems_of, warnings_of
 
 COOL_DOWN = "{{name: p, annotations: {{kadm.io/migration-cool-down: {}}}}}"
+FAIL_OVER = "{{name: p, annotations: {{kadm.io/fail-over-after: {}}}}}"
 DEFAULT_WHEN = RescheduleWhen(policy_content_changed=True)
 
 
@@ -170,8 +171,31 @@ def test_warnings(tmp_path: Path, spec: str, said: str) -> None:
         ),
         pytest.param(
             a_policy("{schedulingMode: Divide, autoMigration: {}}").replace("{name: p}", COOL_DOWN.format("0s")),
-            "kadm.io/migration-cool-down is 0s: replicas would travel to and fro (write a duration above 0, e.g. 10m)",
+            "kadm.io/migration-cool-down is 0s, and must be above 0"
+            " (write e.g. 10m: without one replicas would travel to and fro)",
             id="no cool-down at all",
+        ),
+        pytest.param(
+            a_policy("{schedulingMode: Divide}").replace("{name: p}", FAIL_OVER.format("0s")),
+            "kadm.io/fail-over-after is 0s, and must be above 0"
+            " (write how long a member must be silent, e.g. 10m; without the annotation nothing leaves it)",
+            id="fail-over at once",
+        ),
+        pytest.param(
+            a_policy("{schedulingMode: Divide}").replace("{name: p}", FAIL_OVER.format("-5m")),
+            "kadm.io/fail-over-after is -5m, and must be above 0"
+            " (write how long a member must be silent, e.g. 10m; without the annotation nothing leaves it)",
+            id="fail-over before",
+        ),
+        pytest.param(
+            a_policy("{schedulingMode: Divide, autoMigration: {when: {podUnschedulableFor: -5s}}}"),
+            "podUnschedulableFor is -5s, and may not be below 0 (write how long a pod may find no node, e.g. 1m)",
+            id="moved before it waits",
+        ),
+        pytest.param(
+            a_policy(f"{{schedulingMode: Divide, autoMigration: {{when: {{podUnschedulableFor: {'9' * 400}s}}}}}}"),
+            f'"{"9" * 60}" is no duration (write e.g. 90s, 1m30s, 2h)',
+            id="longer than any time",
         ),
         pytest.param(
             a_policy("{schedulingMode: Divide, schedulingProfile: fast}"),
