@@ -26,7 +26,7 @@ from kadm.members.record import DocumentConflict, read_record, write_record
 from kadm.members.refusal import ManifestRefused
 from kadm.members.together import together
 from kadm.model.applyset import applyset_id
-from kadm.model.objects import ObjectKey
+from kadm.model.objects import GroupVersionKind, ObjectKey
 from kadm.model.observation import ApiResource, MemberState
 from kadm.model.plan import Change
 from kadm.model.planned import Planned
@@ -35,7 +35,8 @@ from kadm.model.report import ChangeResult, Result
 from kadm.model.status import Health
 
 SCHEMA_SETTLES_S = 10.0
-"""So long after a CRD was written a custom object that is refused is tried again: its schema comes a little later."""
+"""So long after a CRD was written a custom object that is refused is tried again, and so long after it was established
+its kind is looked for: schema and discovery come a little later."""
 
 SCHEMA_PAUSE_S = 0.3
 CONFLICT_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
@@ -270,12 +271,27 @@ class MemberRun:
             self.origins[change.key] = written.origin
 
     async def _establish(self, crds: Sequence[Change]) -> None:
-        """Wait until CRDs are served, and learn what they serve: what comes next may be of their kind."""
+        """Wait until CRDs are served, and learn what they serve: what comes next may be of their kind.
+
+        Discovery tells of a kind a little later than its CRD says that it is established.
+        """
         if not crds:
             return
         await self.wait(crds)
-        discovered = await discover(self.connection)
-        self.state = replace(self.state, api_resources=discovered.resources, undiscovered=discovered.failed)
+        groups = {crd.key.name.partition(".")[2] for crd in crds if self._done(crd.key)}
+        coming = {
+            GroupVersionKind(change.key.group, change.version, change.key.kind)
+            for change in self.changes
+            if change.desired is not None and change.key.group in groups
+        }
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + SCHEMA_SETTLES_S
+        while True:
+            discovered = await discover(self.connection)
+            self.state = replace(self.state, api_resources=discovered.resources, undiscovered=discovered.failed)
+            if all(map(self.state.serving, coming)) or self.stop.asked or loop.time() >= until_s:
+                return
+            await self.stop.pause(SCHEMA_PAUSE_S)
 
     def _finishing(self) -> frozenset[ObjectKey]:
         """The Jobs that the member removes once they have finished: those whose digest is recorded, or will be."""

@@ -19,6 +19,13 @@ from tests.execute.builders import a_run
 from tests.members.fake_member import FakeMember, in_turn, run, serving, status
 
 WIDGETS = ApiResource(group="example.com", version="v1", kind="Widget", plural="widgets", namespaced=True)
+CRDS = ApiResource(
+    group="apiextensions.k8s.io",
+    version="v1",
+    kind="CustomResourceDefinition",
+    plural="customresourcedefinitions",
+    namespaced=False,
+)
 DEPLOYMENTS = ApiResource(group="apps", version="v1", kind="Deployment", plural="deployments", namespaced=True)
 JOBS = ApiResource(group="batch", version="v1", kind="Job", plural="jobs", namespaced=True)
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
@@ -62,6 +69,58 @@ def test_a_crd_of_long_ago_is_no_reason_to_try_again() -> None:
 def test_without_a_crd_the_manifest_is_at_fault() -> None:
     member = FakeMember(answers={("PATCH", PATH): in_turn(refuses, takes)})
     assert run(_written(member, crd_age_s=None)) == ("failed", 1)
+
+
+def discovered(*resources: ApiResource) -> Callable[[], web.Response]:
+    """Aggregated discovery that tells of these types."""
+    items = [
+        {
+            "metadata": {"name": one.group},
+            "versions": [
+                {
+                    "version": one.version,
+                    "resources": [
+                        {
+                            "resource": one.plural,
+                            "scope": "Namespaced" if one.namespaced else "Cluster",
+                            "responseKind": {"group": one.group, "version": one.version, "kind": one.kind},
+                        }
+                    ],
+                }
+            ],
+        }
+        for one in resources
+    ]
+    return lambda: web.json_response({"kind": "APIGroupDiscoveryList", "items": items})
+
+
+def test_an_object_waits_until_discovery_tells_of_its_kind() -> None:
+    """A server says that a CRD is established before its discovery tells of the kind."""
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{CRD.name}"
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": CRD.name, "uid": "c", "managedFields": [{"manager": "kadm-shop", "operation": "Apply"}]},
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    }
+    member = FakeMember(
+        answers={
+            ("GET", "/api"): in_turn(discovered()),
+            ("GET", "/apis"): in_turn(discovered(CRDS), discovered(CRDS), discovered(CRDS, WIDGETS)),
+            ("GET", path): in_turn(lambda: web.json_response(crd)),
+            ("PATCH", path): in_turn(lambda: web.json_response(crd, status=201)),
+            ("PATCH", PATH): in_turn(takes),
+        }
+    )
+
+    async def written() -> tuple[list[str], int]:
+        async with serving(member), member.connection() as connection:
+            work = a_run(connection, crd, WIDGET, resources=(CRDS,))
+            await work.apply(work.changes)
+            asked = sum(request == "GET /apis" for request in member.requests)
+            return [one.result for one in work.ordered_results()], asked
+
+    assert run(written()) == (["done", "done"], 3)
 
 
 def _a_deployment(name: str) -> dict[str, Any]:
