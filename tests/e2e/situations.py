@@ -13,6 +13,7 @@ import yaml
 
 from tests.e2e.audit import Request
 from tests.e2e.faults import Fault
+from tests.e2e.meanwhile import wait_until
 from tests.e2e.small_fleet import (
     EVERYWHERE,
     Member,
@@ -508,6 +509,7 @@ def a_crd_was_deleted_by_hand(fleet: SmallFleet) -> None:
     fleet.write(*configs(fleet), crd(fleet), thing(fleet))
     fleet.apply()
     fleet.member.delete(crd(fleet))
+    wait_until(lambda: fleet.member.get(crd(fleet)) is None)  # its objects go first
     fleet.write(*configs(fleet), crd(fleet))
 
 

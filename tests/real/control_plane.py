@@ -190,16 +190,18 @@ class Keeper:
                 task.cancel()
 
     def stop(self) -> None:
-        """End all processes, those that were started last first."""
-        for _, process in reversed(self._processes):
-            process.terminate()
+        """End all processes, those that were started last first; etcd last, for servers end by writing to it."""
         deadline = time.monotonic() + STOP_WITHIN_S
-        for _, process in reversed(self._processes):
-            try:
-                process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        etcd, others = self._processes[:1], self._processes[1:]
+        for group in (others, etcd):
+            for _, process in reversed(group):
+                process.terminate()
+            for _, process in reversed(group):
+                try:
+                    process.wait(max(0.0, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
 
     def _write(self, members: Sequence[Member]) -> None:
         """Certificate, keys and kubeconfigs."""
