@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kadm.errors import MemberError
+from kadm.errors import MemberError, MemberRefused
 from kadm.members.connection import Connection
+from kadm.members.discovery import discover
 from kadm.members.resources import list_objects
 from kadm.model.objects import JsonObject
-from kadm.model.observation import MemberState
+from kadm.model.observation import ApiResource, MemberState
 
 DEFAULTS = frozenset(
     {
@@ -36,9 +37,22 @@ async def foreign_in_namespace(
     found: dict[str, JsonObject] = {}
     for resource in state.api_resources:
         if resource.namespaced and "list" in resource.verbs:
-            for live in await list_objects(connection, resource, namespace=namespace):
+            for live in await _listed(connection, resource, namespace):
                 found.setdefault(live["metadata"]["uid"], live)
     return tuple(sorted(_name(live) for uid, live in found.items() if _is_foreign(uid, found, own_uids)))
+
+
+async def _listed(connection: Connection, resource: ApiResource, namespace: str) -> list[JsonObject]:
+    """What there is of one kind: nothing where its CRD went meanwhile, for its objects went before it."""
+    try:
+        return await list_objects(connection, resource, namespace=namespace)
+    except MemberRefused as refused:
+        if refused.status != 404:
+            raise
+        now = await discover(connection)
+        if resource.gvk.api_version in now.failed or any(one.gvk == resource.gvk for one in now.resources):
+            raise
+        return []
 
 
 async def instances_of_crd(
