@@ -42,12 +42,12 @@ class Page:
         self.errors: list[str] = []
         self._loaded = asyncio.Event()
 
-    async def send(self, method: str, **parameters: Any) -> Any:
+    async def send(self, method: str, *, within_s: float = ANSWER_S, **parameters: Any) -> Any:
         """One command, and its result."""
         number = next(self._numbers)
         self._waiting[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": number, "method": method, "params": parameters, "sessionId": self._session})
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(within_s):
             return await self._waiting[number]
 
     async def open(self, url: str) -> None:
@@ -57,10 +57,15 @@ class Page:
         async with asyncio.timeout(START_S):
             await self._loaded.wait()
 
-    async def run(self, script: str) -> Any:
+    async def run(self, script: str, *, within_s: float = ANSWER_S) -> Any:
         """The value of an expression in the page; a promise is awaited."""
         found = await self.send(
-            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, userGesture=True
+            "Runtime.evaluate",
+            within_s=within_s,
+            expression=script,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
         )
         if "exceptionDetails" in found:
             raise AssertionError(json.dumps(found["exceptionDetails"])[:2000])
