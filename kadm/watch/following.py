@@ -22,6 +22,9 @@ _log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 2.0
 
+AT_ONCE_S = 3.0
+"""A restarted daemon waits for git so long before it goes on with what it knows."""
+
 
 class Following:
     """Looks at a source again and again. ``put`` is given what is in force from now on, ``changed`` hears of the rest.
@@ -63,7 +66,7 @@ class Following:
             self._poke.clear()  # not after the look: what was pushed meanwhile may have come too late for it
             wait_s = self._interval_s
             try:
-                state = await self._source.look()
+                state = await self._look(kept)
             except SourceError as error:
                 self._failed(error.problem)
                 wait_s = failures.another()
@@ -86,6 +89,19 @@ class Following:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._poke.wait()
+
+    async def _look(self, kept: str) -> str:
+        """The newest state. Where that takes its time at the start, what was ``kept`` is in force meanwhile.
+
+        Raises SourceError.
+        """
+        look = asyncio.ensure_future(self._source.look())
+        try:
+            if kept and not self._in_force and not (await asyncio.wait([look], timeout=AT_ONCE_S))[0]:
+                await self._take(kept, newest=False)
+            return await look
+        finally:
+            look.cancel()
 
     async def _compare(self, before: str, state: str) -> None:
         """Tell of a branch whose history was written anew: it is followed, and somebody may want to know."""
