@@ -40,9 +40,10 @@ from kadm.members.stamps import read_stamps
 from kadm.members.together import together
 from kadm.members.traces import is_trace
 from kadm.model.applyset import applyset_id
+from kadm.model.definitions import defined_types
 from kadm.model.desired import DesiredMember, DesiredObject
 from kadm.model.live import DryRun, LiveMember, RawObject
-from kadm.model.objects import JsonObject, ObjectKey, at
+from kadm.model.objects import GroupVersionKind, JsonObject, ObjectKey, at
 from kadm.model.observation import MemberState
 from kadm.model.record import RecordedObject
 from kadm.model.repository import Repo
@@ -197,9 +198,17 @@ class _Reading:
         """What the member would make of one object."""
         resource = served(self._state, one.key, one.version)
         if resource is None or resource.version != one.version:
+            if (crd := self._brings(one)) is not None:
+                return DryRun(outcome="impossible", note=f"after CRD {crd}")
             return DryRun(outcome="refused", problem=_not_served(self._state, one))
         fold = folds(one, live, self._recorded.get(one.key), terms) if live is not None else ()
         return await ask(self._connection, resource, one, live, fold=fold, manager=terms.manager, set_id=self._set_id)
+
+    def _brings(self, one: DesiredObject) -> str | None:
+        """The CRD of the same plan that serves the object's version from then on; None where there is none."""
+        wanted = GroupVersionKind(one.key.group, one.version, one.key.kind)
+        definitions = (crd for crd in self._by_key.values() if crd.key.kind == "CustomResourceDefinition")
+        return next((crd.key.name for crd in definitions if wanted in defined_types(crd.object)), None)
 
     def _is_settled(self, key: ObjectKey, raw: RawObject) -> bool:
         one, mine = self._by_key.get(key), self._recorded.get(key)

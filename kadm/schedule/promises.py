@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kadm.model.decision import Decision
-from kadm.model.objects import GroupVersionKind, JsonObject, ObjectKey, at
+from kadm.model.definitions import defined_types
+from kadm.model.objects import GroupVersionKind, ObjectKey
 from kadm.model.repository import Manifest
 
 
@@ -24,18 +25,7 @@ def promised_types(
     """Member → types that it will serve, because their definitions go there."""
     found: dict[str, set[GroupVersionKind]] = {}
     for manifest in definitions:
-        defined = _defined(manifest.object)
+        defined = defined_types(manifest.object)
         for name in decisions[manifest.key].placement:
             found.setdefault(name, set()).update(defined)
     return {name: frozenset(types) for name, types in found.items()}
-
-
-def _defined(definition: JsonObject) -> set[GroupVersionKind]:
-    """The types that a CustomResourceDefinition makes served."""
-    group, kind = at(definition, ("spec", "group")), at(definition, ("spec", "names", "kind"))
-    versions = at(definition, ("spec", "versions")) or []
-    return {
-        GroupVersionKind(str(group), str(version.get("name")), str(kind))
-        for version in versions
-        if isinstance(version, dict) and version.get("served") is True
-    }
