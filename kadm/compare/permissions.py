@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from kadm.model.objects import ObjectKey
@@ -27,10 +25,6 @@ class Permissions(Struct, frozen=True, kw_only=True):
     adopt: frozenset[str] = frozenset()
     adopt_prune: bool = False
     take_over: frozenset[str] = frozenset()
-
-    def may_take_over(self, managers: Iterable[str]) -> bool:
-        """Whether the fields of all these managers may be taken."""
-        return all(manager in self.take_over for manager in managers)
 
     def may_adopt(self, key: ObjectKey) -> bool:
         """Whether an object that kadm did not make may become its own.

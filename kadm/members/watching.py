@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 from urllib.parse import urlencode
 
 import aiohttp
@@ -260,9 +260,3 @@ def _about(resource: ApiResource) -> str:
 
 def _expired(connection: Connection, resource: ApiResource) -> WatchExpired:
     return WatchExpired("the member has forgotten that version", member=connection.name, object=_about(resource))
-
-
-def with_type(fields: dict[str, Raw], resource: ApiResource) -> dict[str, Any]:
-    """A listed or watched object decoded, with the apiVersion and kind that lists leave out."""
-    decoded = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
-    return {**decoded, "apiVersion": resource.gvk.api_version, "kind": resource.kind}

@@ -21,7 +21,6 @@ class ServedKinds:
     def __init__(self) -> None:
         self._by_path: dict[tuple[str, str, str], ResourceKind] = {}
         self._stored: dict[str, ResourceKind] = {}
-        self._by_kind: dict[tuple[str, str, str], ResourceKind] = {}
         self._custom: dict[str, tuple[ResourceKind, ...]] = {}
         self._schemas: dict[tuple[str, str, str], Schema] = {}
         self._rebuild()
@@ -37,10 +36,6 @@ class ServedKinds:
     def find(self, resource: str) -> ResourceKind | None:
         """The storage version of a resource, or None if it is not served."""
         return self._stored.get(resource)
-
-    def of_kind(self, group: str, version: str, kind: str) -> ResourceKind | None:
-        """The served resource of a kind, as ownerReferences name it, or None."""
-        return self._by_kind.get((group, version, kind))
 
     def all(self) -> Iterator[ResourceKind]:
         """Every served kind: built-in groups first, in discovery's order, then custom ones by name of their CRD."""
@@ -93,7 +88,6 @@ class ServedKinds:
     def _rebuild(self) -> None:
         custom = [kind for crd in sorted(self._custom) for kind in self._custom[crd]]
         self._by_path = {(kind.group, kind.version, kind.plural): kind for kind in (*BUILTIN_KINDS, *custom)}
-        self._by_kind = {(kind.group, kind.version, kind.kind): kind for kind in self._by_path.values()}
         self._stored = {}
         for kind in self._by_path.values():
             if not kind.stored or "create" not in kind.verbs:
